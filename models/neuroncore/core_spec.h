@@ -1,0 +1,90 @@
+// What a NeuronCore is, in numbers. Every value comes from a platform CSV.
+#pragma once
+
+#include <cstdint>
+
+#include "models/mechanism/units.h"
+
+namespace trnsim {
+
+/// Tensor engine: a `rows` x `columns` weight-stationary array.
+struct TensorSpec {
+  Hertz clock;
+  std::uint32_t rows = 0;                ///< contraction depth of one pass in BF16
+  std::uint32_t columns = 0;             ///< stationary columns of one pass
+  std::uint32_t max_moving = 0;          ///< moving columns of one matmul (elements)
+  std::uint32_t minimum_interval = 0;    ///< cycles between two matmuls at least
+  std::uint32_t weight_load = 0;         ///< cycles to load a full stationary tile, hidden behind the running matmul
+  std::uint32_t fp32_passes = 0;         ///< array passes per FP32 matmul
+  std::uint32_t fp8_rows = 0;            ///< contraction depth of one FP8 pass
+  std::uint32_t mx_rows = 0;             ///< contraction depth of one MX pass; 0 = no microscaling
+  Time fill;                             ///< end of issue to result visible
+  bool limiter = false;                  ///< dI/dt limiter present
+  Time limiter_window;
+  double limiter_open = 0;               ///< activity of a window above which the next runs at full rate
+  double limiter_close = 0;              ///< activity of a window below which the next is limited
+  double limiter_fraction = 0;           ///< rate while limited
+};
+
+/// Vector, scalar and GpSimd engines: `lanes` partitions in parallel.
+struct VectorSpec {
+  Hertz clock;
+  std::uint32_t minimum_interval = 0;   ///< cycles
+  std::uint32_t copy_rate_16bit = 0;    ///< elements/partition/cycle, one input, 16-bit (or FP8 where fast) in SBUF
+  std::uint32_t copy_rate = 0;          ///< same, other types in SBUF
+  std::uint32_t psum_rate = 0;          ///< any operand in PSUM
+  std::uint32_t binary_rate_16bit = 0;  ///< two inputs, 16-bit in SBUF
+  std::uint32_t binary_rate = 0;        ///< two inputs, other
+  std::uint32_t reduce_rate = 0;
+  std::uint32_t reciprocal_cycles = 0;  ///< cycles/element
+  std::uint32_t exponential_rate = 0;   ///< fused exponential, elements/partition/cycle; 0 = not present
+  std::uint32_t quantize_mx_rate = 0;   ///< elements/partition/cycle; 0 = not present
+  Time issue_overhead;                  ///< added to every occupancy
+  Time completion;                      ///< end of occupancy to result visible
+};
+
+struct ScalarSpec {
+  Hertz clock;
+  std::uint32_t minimum_interval = 0;
+  std::uint32_t rate_16bit = 0;
+  std::uint32_t rate = 0;
+  Time issue_overhead;
+  Time completion;
+};
+
+struct GpSimdSpec {
+  Hertz clock;
+  std::uint32_t start = 0;              ///< cycles per instruction before the first element
+  std::uint32_t rate = 0;               ///< elements/partition/cycle
+  Time completion;
+};
+
+/// Sequencing: what it costs to hand over between engines.
+struct ControlSpec {
+  Time semaphore;           ///< engine to engine
+  Time dispatch;            ///< a control instruction on the sync engine
+  Time program_entry;       ///< start of a program to its first instruction
+  Time program_exit;        ///< last instruction to the end of the program
+  std::uint32_t semaphores = 0;
+};
+
+/// CC-cores: sequencers that release prebuilt descriptor rings step by step.
+struct CollectiveCoreSpec {
+  Time message_issue;       ///< occupancy per message released
+  Time step;                ///< semaphore arrival to the release of the messages that depend on it
+};
+
+struct CoreSpec {
+  TensorSpec tensor;
+  VectorSpec vector;
+  ScalarSpec scalar;
+  GpSimdSpec gpsimd;
+  ControlSpec control;
+  CollectiveCoreSpec collective;
+  std::uint32_t partitions = 0;
+  Bytes sbuf_per_partition;  ///< usable by kernels
+  Bytes psum_per_partition;
+  std::uint32_t psum_banks = 0;
+};
+
+}  // namespace trnsim

@@ -1,0 +1,88 @@
+// What a finished simulation has counted. Integers only, summed over the whole machine, so that a folded
+// run (one replica simulated, the others counted) gives the same record as a flat one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/mechanism/units.h"
+#include "models/program/instruction.h"
+#include "models/program/program.h"
+
+namespace trnsim {
+
+/// Where an engine's time went: busy + sum(stall) + idle = elapsed.
+struct TimeAccount {
+  Time busy;
+  std::array<Time, kWaitReasonCount> stall{};
+  Time idle;
+
+  [[nodiscard]] Time total() const {
+    Time sum = busy + idle;
+    for (Time t : stall) sum += t;
+    return sum;
+  }
+};
+
+/// Physical actions, the basis of energy. Each is a plain sum over instructions and transfers.
+struct Activity {
+  std::array<std::uint64_t, kDtypeCount> macs{};     ///< multiply-accumulates issued, padding included
+  std::uint64_t sbuf_bytes = 0;                      ///< read + written by engines and DMA
+  std::uint64_t psum_bytes = 0;
+  std::uint64_t vector_elements = 0;                 ///< element operations of vector, scalar and GpSimd
+  std::uint64_t hbm_read_bytes = 0;
+  std::uint64_t hbm_write_bytes = 0;
+  std::uint64_t link_bytes = 0;                      ///< bytes times links traversed
+  std::uint64_t switch_bytes = 0;                    ///< bytes times switches crossed
+  std::array<std::uint64_t, kTrafficCount> dma_bytes{};  ///< bytes moved, by reason
+};
+
+struct EngineRecord {
+  TimeAccount sum;              ///< over all cores of the machine
+  Time busiest;                 ///< largest busy time of one core
+  std::uint64_t instructions = 0;  ///< executed, repeats counted
+};
+
+struct OperatorRecord {
+  std::string name;
+  std::array<Time, kEngineCount> busy{};               ///< summed over cores
+  std::array<std::uint64_t, kEngineCount> instructions{};
+  std::uint64_t macs = 0;                              ///< issued
+  std::uint64_t dma_bytes = 0;
+};
+
+struct LinkRecord {
+  std::string name;         ///< "chip0->chip1"
+  std::string level;        ///< "xy", "z", "sled", "rack", "cross_rack"
+  std::uint64_t bytes = 0;
+  std::uint64_t messages = 0;
+  Time busy;
+};
+
+struct RunRecord {
+  Time elapsed;                                         ///< start of the programs to the last completion
+  std::array<EngineRecord, kEngineCount> engines{};
+  TimeAccount dma_queues;                               ///< summed over the queues in use
+  std::uint64_t dma_queue_count = 0;
+  Activity activity;
+  std::uint64_t bytes_sent = 0;                         ///< core to other core
+  std::uint64_t bytes_received = 0;
+  Time communication_busy_while_compute_idle;           ///< exposed communication, summed over the cores with a program
+  std::uint64_t cores_with_program = 0;
+  std::vector<OperatorRecord> operators;                ///< sorted by name
+  std::vector<LinkRecord> links;                        ///< every link of the machine that carried data, in link order
+
+  // For run.csv: how much was really simulated. Not scaled by folding.
+  std::uint64_t simulated_cores = 0;
+  std::uint64_t simulated_instructions = 0;             ///< executed in this process, repeats counted
+  std::uint64_t simulated_instruction_events = 0;       ///< issue events (a run of equal instructions is one at tile detail)
+  std::uint64_t simulated_transfers = 0;                ///< DMA transfers
+  std::uint64_t simulated_transactions = 0;             ///< TLM generic payloads
+  std::uint64_t systemc_processes = 0;
+  std::uint64_t replicas = 0;
+  std::uint64_t replicas_simulated = 0;
+};
+
+}  // namespace trnsim

@@ -1,0 +1,117 @@
+// What software may ask of the hardware: instructions, DMA transfers, and the semaphores that order them.
+//
+// The engines of a NeuronCore run asynchronously, each through its own instruction list. An instruction
+// waits until its semaphores hold the counts it asks for, takes those counts away, runs, and on completion
+// adds to other semaphores (on its own core, or, for a DMA transfer, on the core that received the data).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "models/mechanism/units.h"
+#include "models/program/dtype.h"
+
+namespace trnsim {
+
+/// The sequencers of a NeuronCore. kCollective stands for the CC-cores that serve it.
+enum class Engine : std::uint8_t { kTensor, kVector, kScalar, kGpSimd, kSync, kCollective };
+inline constexpr std::size_t kEngineCount = 6;
+inline constexpr std::array<std::string_view, kEngineCount> kEngineNames = {"tensor", "vector", "scalar",
+                                                                            "gpsimd", "sync",   "collective"};
+
+enum class Space : std::uint8_t { kNone, kSbuf, kPsum, kHbm };
+
+/// Operations by the rule that gives their cost, not by their arithmetic.
+enum class Op : std::uint8_t {
+  kNop,         ///< control only: waits and signals
+  kMatmul,      ///< tensor: stationary [rows x columns], moving [rows x free]
+  kTranspose,   ///< tensor: matmul against the identity, `rows` x `free`
+  kCopy,        ///< vector/scalar/gpsimd: one input, one output (copies, casts, tensor-scalar)
+  kBinary,      ///< vector/gpsimd: two inputs (tensor-tensor)
+  kReduce,      ///< vector: one input, reduced along the free dimension
+  kActivation,  ///< scalar: function of scale*x+bias, optional row sum for free
+  kExponential, ///< vector where the core has the fused exponential, else scalar
+  kReciprocal,  ///< vector
+  kMax8,        ///< vector: eight largest values or their indices per partition
+  kQuantizeMx,  ///< vector: BF16 to MXFP8 with scales, where the core has it
+  kGather,      ///< gpsimd: select or scatter by index
+  kDma,         ///< any engine: start the DMA transfer `transfer`
+  kLoopBegin,   ///< repeat the instructions up to the matching kLoopEnd `repeat` times (zero skips them)
+  kLoopEnd,
+};
+
+/// A number known when the program is built, or read from the core's registers when it runs:
+/// value() = scale * base, where base is 1 (constant), reg[index] or reg[index + innermost loop counter].
+struct Count {
+  enum class Kind : std::uint8_t { kConstant, kRegister, kIndexed };
+  std::uint64_t scale = 1;
+  std::uint32_t index = 0;  ///< register, relative to the frame of the running call
+  Kind kind = Kind::kConstant;
+
+  static constexpr Count constant(std::uint64_t value) { return {value, 0, Kind::kConstant}; }
+  static constexpr Count reg(std::uint32_t index, std::uint64_t scale = 1) { return {scale, index, Kind::kRegister}; }
+  static constexpr Count indexed(std::uint32_t index, std::uint64_t scale = 1) {
+    return {scale, index, Kind::kIndexed};
+  }
+  constexpr bool operator==(const Count&) const = default;
+};
+
+using SemaphoreId = std::uint16_t;
+
+/// One count taken from, or added to, a semaphore.
+struct SemaphoreUse {
+  SemaphoreId semaphore = 0;
+  std::uint16_t count = 0;  ///< 0 = unused slot
+};
+
+inline constexpr std::size_t kMaxWaits = 6;
+inline constexpr std::size_t kMaxSignals = 4;
+
+/// One instruction of one engine. `repeat` equal instructions may be written as one; `run.detail` decides
+/// whether they are executed one by one or as a run with the same total cost.
+struct Instruction {
+  Op op = Op::kNop;
+  Dtype dtype = Dtype::kBf16;       ///< of the input that sets the rate
+  Space source = Space::kSbuf;      ///< of the main input
+  Space destination = Space::kSbuf;
+  std::uint8_t wait_count = 0;
+  std::uint8_t signal_count = 0;
+  std::uint16_t operator_id = 0;    ///< index into Program::operators
+  std::uint32_t rows = 0;           ///< partitions used; for kMatmul the contraction depth of one pass
+  std::uint32_t columns = 0;        ///< kMatmul: stationary columns
+  Count free = Count::constant(0);  ///< elements per partition; kMatmul: moving columns
+  Count repeat = Count::constant(1);
+  std::uint32_t transfer = 0;       ///< kDma: index into Segment::transfers; kLoopBegin/kLoopEnd: partner's position
+  std::array<SemaphoreUse, kMaxWaits> waits{};
+  std::array<SemaphoreUse, kMaxSignals> signals{};
+};
+
+/// How the descriptors of a transfer come to be.
+enum class DescriptorGeneration : std::uint8_t { kPrebuilt, kHardware, kSoftware };
+
+/// Why bytes are moved; counted apart.
+enum class Traffic : std::uint8_t { kWeights, kBiases, kKvRead, kKvWrite, kActivations, kCollective };
+inline constexpr std::size_t kTrafficCount = 6;
+inline constexpr std::array<std::string_view, kTrafficCount> kTrafficNames = {"weights",  "biases",      "kv_read",
+                                                                              "kv_write", "activations", "collective"};
+
+/// Who owns the destination memory of a transfer.
+inline constexpr std::uint32_t kSelf = 0xffffffff;  ///< the core that starts it
+
+/// One DMA transfer: a burst of descriptors on one queue, spread over the core's DMA engines.
+struct Transfer {
+  Bytes bytes_per_repeat;                ///< total = this times Instruction::repeat
+  std::uint32_t descriptors_per_repeat = 1;
+  std::uint32_t peer = kSelf;            ///< index into the core's peer table, or kSelf
+  std::uint8_t queue = 0;                ///< DMA queue of the core; transfers of one queue stay in order
+  DescriptorGeneration generation = DescriptorGeneration::kHardware;
+  Traffic traffic = Traffic::kActivations;
+  Space source = Space::kHbm;            ///< on the starting core
+  Space destination = Space::kSbuf;      ///< on the destination core
+  std::uint8_t reads = 1;                ///< times each byte is read at the source (inline reduction: 2 or 3)
+  SemaphoreUse on_delivery{};            ///< added at the destination core once all bytes are written
+};
+
+}  // namespace trnsim

@@ -1,0 +1,33 @@
+// A whole machine: chips, fabric, power, and parts made slow on purpose.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "models/dma/dma_spec.h"
+#include "models/interconnect/fabric_spec.h"
+#include "models/memory/hbm_spec.h"
+#include "models/neuroncore/core_spec.h"
+#include "models/power/power_spec.h"
+
+namespace trnsim {
+
+struct MachineSpec {
+  std::string name;
+  std::uint32_t chips = 0;
+  std::uint32_t cores_per_chip = 0;
+  std::uint32_t default_lnc = 0;     ///< physical cores per logical core unless the workload says otherwise
+  CoreSpec core;
+  DmaSpec dma;
+  HbmSpec hbm;
+  FabricSpec fabric;
+  PowerSpec power;
+  std::map<std::uint32_t, double> core_clock_scale;      ///< core[i].clock_scale; absent = 1
+  std::map<std::uint32_t, double> link_bandwidth_scale;  ///< link[i].bandwidth_scale; absent = 1
+
+  [[nodiscard]] std::uint32_t cores() const { return chips * cores_per_chip; }
+  [[nodiscard]] std::uint32_t cores_per_stack() const { return cores_per_chip / hbm.stacks; }
+};
+
+}  // namespace trnsim

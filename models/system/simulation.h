@@ -1,0 +1,25 @@
+// The one entry to the hardware model: a machine, a job, a record of what happened. No SystemC in sight.
+#pragma once
+
+#include <cstdint>
+
+#include "models/observe/run_record.h"
+#include "models/program/program.h"
+#include "models/system/machine_spec.h"
+
+namespace trnsim {
+
+enum class Detail : std::uint8_t { kTile, kInstruction };
+enum class Fold : std::uint8_t { kAuto, kNone };
+
+struct SimulationOptions {
+  Detail detail = Detail::kTile;
+  Fold fold = Fold::kAuto;
+  std::uint32_t idle_modules = 0;  ///< extra modules that do nothing; tests use it to show that order never matters
+};
+
+/// Runs `job` on `machine`. Call at most once per process: SystemC elaborates only once (see
+/// sweeps/isolated.h). Throws DeadlockError, with the engines that wait and on what.
+[[nodiscard]] RunRecord simulate(const MachineSpec& machine, const Job& job, const SimulationOptions& options);
+
+}  // namespace trnsim

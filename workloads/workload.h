@@ -1,0 +1,75 @@
+// Which software: a workload CSV and its overrides, lowered for one machine into programs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/program/program.h"
+#include "models/system/machine_spec.h"
+#include "platforms/table/quantity.h"
+
+namespace trnsim {
+
+struct WorkloadParameter {
+  std::string name, value, unit, source, origin;
+};
+
+struct WorkloadParameterInfo {
+  std::string name;
+  Dimension dimension;
+  std::string range;
+  std::string meaning;
+};
+
+struct WorkloadOverride {
+  std::string name, value, place;
+};
+
+/// Closed-form facts of the job, from model dimensions alone; what the counters are held against.
+struct WorkloadFacts {
+  std::uint64_t useful_flop = 0;          ///< the workload's own matmul FLOPs on the whole machine, no padding
+  std::uint64_t weight_bytes = 0;         ///< that must be read at least once per run, on the whole machine, as mapped
+  std::uint64_t bias_bytes = 0;
+  std::uint64_t kv_read_bytes = 0;
+  std::uint64_t kv_write_bytes = 0;
+  std::uint64_t padding_flop = 0;         ///< issued beyond useful because tiles and batches are padded
+  std::uint64_t tokens = 0;               ///< produced (decode) or processed (prefill), whole machine
+  std::uint64_t sequences = 0;            ///< in flight, whole machine (batch)
+  std::uint64_t batch_per_replica = 0;
+  std::uint64_t padded_sequences = 0;     ///< added so that the batch divides
+  std::uint32_t tp = 0, ep = 0, dp = 0, lnc = 0;
+  std::uint64_t idle_cores = 0;           ///< physical cores without work
+  std::uint64_t distinct_experts = 0;     ///< drawn, summed over layers, of one replica
+  double memory_gib_per_chip = 0;         ///< fullest chip: weights, KV, activations, reserve
+  std::string peak_dtype;                 ///< fastest matmul dtype used
+  std::uint64_t collective_bytes_per_rank = 0;  ///< closed form, payload one rank sends
+  std::string unit_of_tokens;             ///< "decode", "prefill" or empty for kernels
+};
+
+struct LoweredWorkload {
+  Job job;
+  WorkloadFacts facts;
+  std::uint64_t roofline_ps = 0;          ///< bound from array peak, HBM, DMA and links
+  std::string roofline_limit;             ///< which of them binds: "tensor", "hbm", "dma", "link"
+};
+
+/// A workload file with overrides applied, names, units and ranges checked.
+struct Workload {
+  std::string name;
+  std::vector<WorkloadParameter> parameters;  ///< sorted by name
+};
+
+[[nodiscard]] Workload load_workload(const std::string& name_or_path, const std::vector<WorkloadOverride>& overrides,
+                                     const std::string& data_folder);
+
+/// Maps `workload` onto `machine` and writes its programs. `seed` drives every random draw.
+/// Throws InputError (a value that no machine accepts) or InfeasibleError (does not fit this machine).
+[[nodiscard]] LoweredWorkload lower(const Workload& workload, const MachineSpec& machine, std::uint64_t seed);
+
+[[nodiscard]] bool is_workload_parameter(std::string_view name);
+[[nodiscard]] std::vector<WorkloadParameterInfo> workload_parameters();
+[[nodiscard]] std::vector<std::string> workload_names(const std::string& data_folder);
+
+}  // namespace trnsim
