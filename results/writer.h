@@ -1,0 +1,86 @@
+// Results folders: written row by row so that nothing finished is lost, assembled into CSV files, read back.
+//
+//   <out>/points.csv                                   one row per point
+//   <out>/{engines,operators,links,parameters,run}.csv companion tables, `id` first
+//   <out>/rows/                                        journal of finished points, until finish() has every one
+//   <out>/.lock                                        held while a run writes here
+//
+// Equal rows give equal bytes, whatever the order in which they finished; run.csv alone may differ between runs.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/row.h"
+
+namespace trnsim {
+
+/// The companion tables of PointRow, in the order in which they are written.
+struct CompanionTable {
+  std::string_view file;  ///< "engines.csv"
+  Table PointRow::*table;
+};
+[[nodiscard]] const std::vector<CompanionTable>& companion_tables();
+
+/// Columns of PointRow::parameters, which the report reads by name.
+[[nodiscard]] const std::vector<std::string>& parameter_columns();
+
+enum class Reuse { kStartAfresh, kResume };
+
+/// The results folder of one run. Holds the folder's lock from construction to destruction: a second run into the
+/// same folder gets an InputError. Children forked meanwhile may append(); each row is one file, written beside its
+/// place and renamed into it, so a reader sees all of it or nothing.
+///
+/// Every failure to write (no such folder, no permission, disk full) is an InputError that names the file; rows
+/// appended before stay readable.
+class PointStore {
+ public:
+  /// Makes `folder` where missing and locks it. kStartAfresh removes the results of an earlier run (the files named
+  /// above and nothing else); kResume keeps them, see finished().
+  explicit PointStore(std::filesystem::path folder, Reuse reuse = Reuse::kStartAfresh);
+  ~PointStore();
+  PointStore(const PointStore&) = delete;
+  PointStore& operator=(const PointStore&) = delete;
+
+  /// Rows that the folder holds already (after kResume, or appended since), by id.
+  [[nodiscard]] std::map<std::string, PointRow> finished() const;
+
+  /// Keeps a finished row; the same id replaces its row. `sequence` is the point's place in the sweep.
+  /// Safe to call from a forked child.
+  void append(std::size_t sequence, const PointRow& row);
+
+  /// Writes the CSV files with the finished rows among `order` (ids in sweep order), and returns those rows. Removes
+  /// the journal when every one of `order` is there, else keeps it for a resumed run.
+  std::vector<PointRow> finish(const std::vector<std::string>& order);
+
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  std::filesystem::path folder_;
+  int lock_ = -1;
+};
+
+/// Writes `rows`, in their order, as points.csv and its companions into the existing `folder`. Throws InputError.
+void write_results(const std::filesystem::path& folder, const std::vector<PointRow>& rows);
+
+/// Reads a results folder back: points.csv and the companions that are there, else the journal of an unfinished run
+/// (in sweep order). Throws InputError.
+[[nodiscard]] std::vector<PointRow> read_results(const std::filesystem::path& folder);
+
+/// points.csv as text: id, swept parameters (union over `rows`, in order of appearance), status, error, every metric,
+/// fold, detail, version, input_hash. A parameter that is also a metric (`batch`, `tp`) has one column, with the
+/// resolved value where the point has one.
+[[nodiscard]] std::string points_csv(const std::vector<PointRow>& rows);
+
+/// One row as text and back, for the journal and for pipes between a forked child and its parent.
+[[nodiscard]] std::string serialize(const PointRow& row);
+[[nodiscard]] PointRow deserialize(std::string_view text);
+
+/// Writes `bytes` to `path` under a temporary name and renames it. Throws InputError.
+void write_file(const std::filesystem::path& path, std::string_view bytes);
+
+}  // namespace trnsim
