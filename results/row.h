@@ -13,7 +13,7 @@
 namespace trnsim {
 
 struct MetricInfo {
-  std::string_view name;      ///< unit in the name
+  std::string_view name;  ///< unit in the name
   std::string_view unit;
   std::string_view boundary;  ///< chip, platform, IT, utility, core...
   std::string_view formula;
@@ -34,15 +34,15 @@ struct Table {
 /// One evaluated point.
 struct PointRow {
   std::string id;
-  std::vector<std::pair<std::string, std::string>> parameters;  ///< swept, in sweep-column order
+  std::vector<std::pair<std::string, std::string>> swept;  ///< name and value, in sweep-column order
   Status status = Status::kOk;
   std::string error;
-  std::map<std::string, std::string, std::less<>> metrics;      ///< by name; absent = empty cell
-  std::string fold;       ///< "none", or "72 replicas as 1"
-  std::string detail;     ///< "tile" or "instruction"
+  std::map<std::string, std::string, std::less<>> metrics;  ///< by name; absent = empty cell
+  std::string fold;                                         ///< "none", or "72 replicas as 1"
+  std::string detail;                                       ///< "tile" or "instruction"
   std::string version;
   std::string input_hash;
-  Table engines, operators, links, parameters, run;             ///< without the id column
+  Table engines, operators, links, parameters, run;  ///< without the id column; parameters: every resolved one
 };
 
 /// A real number as the shortest text that reads back equal; locale-free. Empty for nan and infinities.

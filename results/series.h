@@ -14,14 +14,14 @@
 namespace trnsim {
 
 struct Series {
-  std::string label;               ///< "trn2-ultraserver · bf16"
-  std::vector<std::size_t> rows;   ///< indices into the rows given
-  ParetoFront front;               ///< tokens_per_s_per_mw against tokens_per_s_per_user
+  std::string label;              ///< "trn2-ultraserver · bf16"
+  std::vector<std::size_t> rows;  ///< indices into the rows given
+  ParetoFront front;              ///< tokens_per_s_per_mw against tokens_per_s_per_user
 };
 
 struct Scenario {
-  std::string label;               ///< "gpt-oss-120b-decode · context 8192", empty if there is one only
-  std::vector<Series> series;      ///< in order of appearance
+  std::string label;           ///< "gpt-oss-120b-decode · context 8192", empty if there is one only
+  std::vector<Series> series;  ///< in order of appearance
 };
 
 /// Groups `rows`. Rows that are not ok are in their series but on no front.

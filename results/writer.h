@@ -26,7 +26,7 @@ struct CompanionTable {
 };
 [[nodiscard]] const std::vector<CompanionTable>& companion_tables();
 
-/// Columns of PointRow::parameters, which the report reads by name.
+/// Columns of PointRow::parameters: parameter, value, unit, low, high, confidence, source, origin.
 [[nodiscard]] const std::vector<std::string>& parameter_columns();
 
 enum class Reuse { kStartAfresh, kResume };
