@@ -61,6 +61,7 @@ class PointStore {
 
  private:
   std::filesystem::path folder_;
+  int owner_;  ///< process that made the store
   int lock_ = -1;
 };
 
