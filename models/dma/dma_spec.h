@@ -8,20 +8,20 @@
 namespace trnsim {
 
 struct DmaSpec {
-  std::uint32_t engines = 0;            ///< per core
+  std::uint32_t engines = 0;  ///< per core
   std::uint32_t queues_per_engine = 0;
-  BytesPerSecond engine_bandwidth;      ///< sustained, of one engine
-  Time descriptor;                      ///< engine time per descriptor beyond its bytes
-  Bytes max_descriptor;                 ///< payload of one descriptor
+  BytesPerSecond engine_bandwidth;        ///< sustained, of one engine
+  Time descriptor;                        ///< engine time per descriptor beyond its bytes
+  Bytes max_descriptor;                   ///< payload of one descriptor
   std::uint32_t hardware_generators = 0;  ///< per core; 0 = none
-  Time hardware_issue;                  ///< engine time to start a transfer through a hardware generator
-  Time software_issue;                  ///< start cost of a software-generated transfer
-  Time software_descriptor;             ///< per descriptor, software generation
-  Time prebuilt_issue;                  ///< start of a prebuilt ring
-  Time dispatch;                        ///< issue to first descriptor at the engine
-  Time read_latency;                    ///< first byte of a transfer that reads HBM
-  Time write_latency;                   ///< first byte of a transfer that does not
-  Time notify;                          ///< last byte to semaphore visible at the consumer
+  Time hardware_issue;                    ///< engine time to start a transfer through a hardware generator
+  Time software_issue;                    ///< start cost of a software-generated transfer
+  Time software_descriptor;               ///< per descriptor, software generation
+  Time prebuilt_issue;                    ///< start of a prebuilt ring
+  Time dispatch;                          ///< issue to first descriptor at the engine
+  Time read_latency;                      ///< first byte of a transfer that reads HBM
+  Time write_latency;                     ///< first byte of a transfer that does not
+  Time notify;                            ///< last byte to semaphore visible at the consumer
 };
 
 }  // namespace trnsim

@@ -31,11 +31,11 @@ struct FabricSpec {
   std::uint32_t torus_x = 0, torus_y = 0, torus_z = 0;
   LinkLevelSpec xy, z;
   std::uint32_t racks = 0, sleds_per_rack = 0, chips_per_sled = 0;
-  bool sled_switch = false;            ///< true: switch joins the sled's chips; false: direct links
+  bool sled_switch = false;  ///< true: switch joins the sled's chips; false: direct links
   LinkLevelSpec sled, rack, cross_rack;
-  Time switch_latency;                 ///< port to port
-  Time chip_forward_latency;           ///< through an intermediate chip
-  Time on_chip_latency;                ///< core to core or core to remote stack inside a chip
+  Time switch_latency;        ///< port to port
+  Time chip_forward_latency;  ///< through an intermediate chip
+  Time on_chip_latency;       ///< core to core or core to remote stack inside a chip
 };
 
 }  // namespace trnsim

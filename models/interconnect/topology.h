@@ -13,13 +13,12 @@
 
 namespace trnsim {
 
-
-
 /// One direction of a link between chips, or between a chip and a switch.
 struct Link {
-  std::string name;          ///< "chip0->chip1", "chip3->rack0.plane1"
-  std::string level;         ///< "xy", "z", "sled", "rack", "cross_rack"
-  BytesPerSecond bandwidth;  ///< sustained payload rate, scales applied
+  std::string name;            ///< "chip0->chip1", "chip3->rack0.plane1"
+  std::string level;           ///< "xy", "z", "sled", "rack", "cross_rack"
+  BytesPerSecond bandwidth;    ///< sustained payload rate, scales applied
+  bool leaves_switch = false;  ///< its bytes have crossed a switch
 };
 
 /// One link of a route and the time from the head entering it to the head leaving for the next hop
@@ -48,8 +47,8 @@ class Topology {
 
  private:
   std::vector<Link> links_;
-  std::vector<Hop> hops_;                    ///< all routes, one after another
-  std::vector<std::uint32_t> route_begin_;   ///< by from*chips+to
+  std::vector<Hop> hops_;                   ///< all routes, one after another
+  std::vector<std::uint32_t> route_begin_;  ///< by from*chips+to
   std::vector<std::uint32_t> route_switches_;
   std::uint32_t chips_ = 0;
 };

@@ -36,13 +36,13 @@ class Quantity {
   Rep count_{};
 };
 
-using Time = Quantity<struct PicosecondTag, std::int64_t>;             ///< ps, a point or a duration
-using Bytes = Quantity<struct ByteTag, std::uint64_t>;                 ///< B
-using Hertz = Quantity<struct HertzTag, std::uint64_t>;                ///< 1/s
+using Time = Quantity<struct PicosecondTag, std::int64_t>;                 ///< ps, a point or a duration
+using Bytes = Quantity<struct ByteTag, std::uint64_t>;                     ///< B
+using Hertz = Quantity<struct HertzTag, std::uint64_t>;                    ///< 1/s
 using BytesPerSecond = Quantity<struct BytesPerSecondTag, std::uint64_t>;  ///< B/s
-using Joules = Quantity<struct JouleTag, double>;                      ///< J
-using Watts = Quantity<struct WattTag, double>;                        ///< W
-using UsdPerHour = Quantity<struct UsdPerHourTag, double>;             ///< USD/h
+using Joules = Quantity<struct JouleTag, double>;                          ///< J
+using Watts = Quantity<struct WattTag, double>;                            ///< W
+using UsdPerHour = Quantity<struct UsdPerHourTag, double>;                 ///< USD/h
 
 inline constexpr std::int64_t kPicosecondsPerSecond = 1'000'000'000'000;
 
@@ -65,7 +65,9 @@ __extension__ using Wide = __int128;  ///< exact products of two 64-bit counts
 [[nodiscard]] constexpr double seconds(Time t) {
   return static_cast<double>(t.count()) / static_cast<double>(kPicosecondsPerSecond);
 }
-[[nodiscard]] constexpr double microseconds(Time t) { return static_cast<double>(t.count()) / 1e6; }
+[[nodiscard]] constexpr double microseconds(Time t) {
+  return static_cast<double>(t.count()) / 1e6;
+}
 
 /// ceil(a / b) for counts. REQUIRES: b > 0.
 [[nodiscard]] constexpr std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) {

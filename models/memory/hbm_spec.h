@@ -8,13 +8,13 @@
 namespace trnsim {
 
 struct HbmSpec {
-  std::uint32_t stacks = 0;           ///< per chip
-  Bytes capacity;                     ///< of one stack
-  BytesPerSecond bandwidth;           ///< of one stack, reads and writes together
-  double read_fraction = 0;           ///< sustained fraction of `bandwidth` while reading
-  double write_fraction = 0;          ///< sustained fraction of `bandwidth` while writing
-  Bytes reserve_per_core;             ///< not available to models (GpSimd microcode)
-  Bytes reserve_other_per_core;       ///< not available to models (runtime, collectives), estimated
+  std::uint32_t stacks = 0;      ///< per chip
+  Bytes capacity;                ///< of one stack
+  BytesPerSecond bandwidth;      ///< of one stack, reads and writes together
+  double read_fraction = 0;      ///< sustained fraction of `bandwidth` while reading
+  double write_fraction = 0;     ///< sustained fraction of `bandwidth` while writing
+  Bytes reserve_per_core;        ///< not available to models (GpSimd microcode)
+  Bytes reserve_other_per_core;  ///< not available to models (runtime, collectives), estimated
 };
 
 }  // namespace trnsim

@@ -10,20 +10,20 @@ namespace trnsim {
 /// Tensor engine: a `rows` x `columns` weight-stationary array.
 struct TensorSpec {
   Hertz clock;
-  std::uint32_t rows = 0;                ///< contraction depth of one pass in BF16
-  std::uint32_t columns = 0;             ///< stationary columns of one pass
-  std::uint32_t max_moving = 0;          ///< moving columns of one matmul (elements)
-  std::uint32_t minimum_interval = 0;    ///< cycles between two matmuls at least
-  std::uint32_t weight_load = 0;         ///< cycles to load a full stationary tile, hidden behind the running matmul
-  std::uint32_t fp32_passes = 0;         ///< array passes per FP32 matmul
-  std::uint32_t fp8_rows = 0;            ///< contraction depth of one FP8 pass
-  std::uint32_t mx_rows = 0;             ///< contraction depth of one MX pass; 0 = no microscaling
-  Time fill;                             ///< end of issue to result visible
-  bool limiter = false;                  ///< dI/dt limiter present
+  std::uint32_t rows = 0;              ///< contraction depth of one pass in BF16
+  std::uint32_t columns = 0;           ///< stationary columns of one pass
+  std::uint32_t max_moving = 0;        ///< moving columns of one matmul (elements)
+  std::uint32_t minimum_interval = 0;  ///< cycles between two matmuls at least
+  std::uint32_t weight_load = 0;       ///< cycles to load a full stationary tile, hidden behind the running matmul
+  std::uint32_t fp32_passes = 0;       ///< array passes per FP32 matmul
+  std::uint32_t fp8_rows = 0;          ///< contraction depth of one FP8 pass
+  std::uint32_t mx_rows = 0;           ///< contraction depth of one MX pass; 0 = no microscaling
+  Time fill;                           ///< end of issue to result visible
+  bool limiter = false;                ///< dI/dt limiter present
   Time limiter_window;
-  double limiter_open = 0;               ///< activity of a window above which the next runs at full rate
-  double limiter_close = 0;              ///< activity of a window below which the next is limited
-  double limiter_fraction = 0;           ///< rate while limited
+  double limiter_open = 0;      ///< activity of a window above which the next runs at full rate
+  double limiter_close = 0;     ///< activity of a window below which the next is limited
+  double limiter_fraction = 0;  ///< rate while limited
 };
 
 /// Vector, scalar and GpSimd engines: `lanes` partitions in parallel.
@@ -54,24 +54,24 @@ struct ScalarSpec {
 
 struct GpSimdSpec {
   Hertz clock;
-  std::uint32_t start = 0;              ///< cycles per instruction before the first element
-  std::uint32_t rate = 0;               ///< elements/partition/cycle
+  std::uint32_t start = 0;  ///< cycles per instruction before the first element
+  std::uint32_t rate = 0;   ///< elements/partition/cycle
   Time completion;
 };
 
 /// Sequencing: what it costs to hand over between engines.
 struct ControlSpec {
-  Time semaphore;           ///< engine to engine
-  Time dispatch;            ///< a control instruction on the sync engine
-  Time program_entry;       ///< start of a program to its first instruction
-  Time program_exit;        ///< last instruction to the end of the program
+  Time semaphore;      ///< engine to engine
+  Time dispatch;       ///< a step of a sequencer: one trip of a loop
+  Time program_entry;  ///< start of a program to its first instruction
+  Time program_exit;   ///< last instruction to the end of the program
   std::uint32_t semaphores = 0;
 };
 
 /// CC-cores: sequencers that release prebuilt descriptor rings step by step.
 struct CollectiveCoreSpec {
-  Time message_issue;       ///< occupancy per message released
-  Time step;                ///< semaphore arrival to the release of the messages that depend on it
+  Time message_issue;  ///< occupancy per message released
+  Time step;           ///< semaphore arrival to the release of the messages that depend on it
 };
 
 struct CoreSpec {

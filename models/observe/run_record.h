@@ -19,6 +19,12 @@ struct TimeAccount {
   std::array<Time, kWaitReasonCount> stall{};
   Time idle;
 
+  /// Adds `other`, `times` times.
+  void add(const TimeAccount& other, std::int64_t times) {
+    busy += other.busy * times;
+    for (std::size_t r = 0; r < kWaitReasonCount; ++r) stall[r] += other.stall[r] * times;
+    idle += other.idle * times;
+  }
   [[nodiscard]] Time total() const {
     Time sum = busy + idle;
     for (Time t : stall) sum += t;
@@ -28,58 +34,81 @@ struct TimeAccount {
 
 /// Physical actions, the basis of energy. Each is a plain sum over instructions and transfers.
 struct Activity {
-  std::array<std::uint64_t, kDtypeCount> macs{};     ///< multiply-accumulates issued, padding included
-  std::uint64_t sbuf_bytes = 0;                      ///< read + written by engines and DMA
+  std::array<std::uint64_t, kDtypeCount> macs{};  ///< multiply-accumulates issued, padding included
+  std::uint64_t sbuf_bytes = 0;                   ///< read + written by engines and DMA
   std::uint64_t psum_bytes = 0;
-  std::uint64_t vector_elements = 0;                 ///< element operations of vector, scalar and GpSimd
+  std::uint64_t vector_elements = 0;  ///< element operations of vector, scalar and GpSimd
   std::uint64_t hbm_read_bytes = 0;
   std::uint64_t hbm_write_bytes = 0;
-  std::uint64_t link_bytes = 0;                      ///< bytes times links traversed
-  std::uint64_t switch_bytes = 0;                    ///< bytes times switches crossed
+  std::uint64_t link_bytes = 0;                          ///< bytes times links traversed
+  std::uint64_t switch_bytes = 0;                        ///< bytes times switches crossed
   std::array<std::uint64_t, kTrafficCount> dma_bytes{};  ///< bytes moved, by reason
+
+  /// Adds `other`, `times` times.
+  void add(const Activity& other, std::uint64_t times) {
+    for (std::size_t i = 0; i < kDtypeCount; ++i) macs[i] += other.macs[i] * times;
+    sbuf_bytes += other.sbuf_bytes * times;
+    psum_bytes += other.psum_bytes * times;
+    vector_elements += other.vector_elements * times;
+    hbm_read_bytes += other.hbm_read_bytes * times;
+    hbm_write_bytes += other.hbm_write_bytes * times;
+    link_bytes += other.link_bytes * times;
+    switch_bytes += other.switch_bytes * times;
+    for (std::size_t i = 0; i < kTrafficCount; ++i) dma_bytes[i] += other.dma_bytes[i] * times;
+  }
 };
 
 struct EngineRecord {
-  TimeAccount sum;              ///< over all cores of the machine
-  Time busiest;                 ///< largest busy time of one core
+  TimeAccount sum;                 ///< over all cores of the machine
+  Time busiest;                    ///< largest busy time of one core
   std::uint64_t instructions = 0;  ///< executed, repeats counted
 };
 
 struct OperatorRecord {
   std::string name;
-  std::array<Time, kEngineCount> busy{};               ///< summed over cores
+  std::array<Time, kEngineCount> busy{};  ///< summed over cores
   std::array<std::uint64_t, kEngineCount> instructions{};
-  std::uint64_t macs = 0;                              ///< issued
+  std::uint64_t macs = 0;  ///< issued
   std::uint64_t dma_bytes = 0;
+
+  /// Adds the counts of `other`; the name stays.
+  void add(const OperatorRecord& other) {
+    for (std::size_t e = 0; e < kEngineCount; ++e) {
+      busy[e] += other.busy[e];
+      instructions[e] += other.instructions[e];
+    }
+    macs += other.macs;
+    dma_bytes += other.dma_bytes;
+  }
 };
 
 struct LinkRecord {
-  std::string name;         ///< "chip0->chip1"
-  std::string level;        ///< "xy", "z", "sled", "rack", "cross_rack"
+  std::string name;   ///< "chip0->chip1"
+  std::string level;  ///< "xy", "z", "sled", "rack", "cross_rack"
   std::uint64_t bytes = 0;
   std::uint64_t messages = 0;
   Time busy;
 };
 
 struct RunRecord {
-  Time elapsed;                                         ///< start of the programs to the last completion
+  Time elapsed;  ///< start of the programs to the last completion
   std::array<EngineRecord, kEngineCount> engines{};
-  TimeAccount dma_queues;                               ///< summed over the queues in use
+  TimeAccount dma_queues;  ///< summed over the queues in use
   std::uint64_t dma_queue_count = 0;
   Activity activity;
-  std::uint64_t bytes_sent = 0;                         ///< core to other core
+  std::uint64_t bytes_sent = 0;  ///< core to other core
   std::uint64_t bytes_received = 0;
-  Time communication_busy_while_compute_idle;           ///< exposed communication, summed over the cores with a program
+  Time communication_busy_while_compute_idle;  ///< exposed communication, summed over the cores with a program
   std::uint64_t cores_with_program = 0;
-  std::vector<OperatorRecord> operators;                ///< sorted by name
-  std::vector<LinkRecord> links;                        ///< every link of the machine that carried data, in link order
+  std::vector<OperatorRecord> operators;  ///< sorted by name
+  std::vector<LinkRecord> links;          ///< every link of the machine that carried data, in link order
 
   // For run.csv: how much was really simulated. Not scaled by folding.
   std::uint64_t simulated_cores = 0;
-  std::uint64_t simulated_instructions = 0;             ///< executed in this process, repeats counted
-  std::uint64_t simulated_instruction_events = 0;       ///< issue events (a run of equal instructions is one at tile detail)
-  std::uint64_t simulated_transfers = 0;                ///< DMA transfers
-  std::uint64_t simulated_transactions = 0;             ///< TLM generic payloads
+  std::uint64_t simulated_instructions = 0;        ///< executed in this process, repeats counted
+  std::uint64_t simulated_instruction_events = 0;  ///< issue events (a run of equal instructions is one at tile detail)
+  std::uint64_t simulated_transfers = 0;           ///< DMA transfers
+  std::uint64_t simulated_transactions = 0;        ///< TLM generic payloads
   std::uint64_t systemc_processes = 0;
   std::uint64_t replicas = 0;
   std::uint64_t replicas_simulated = 0;

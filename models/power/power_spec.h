@@ -11,13 +11,13 @@ namespace trnsim {
 
 /// Dynamic energy per counted action, and static power, of one chip.
 struct ChipPowerSpec {
-  std::array<Joules, kDtypeCount> mac;   ///< per multiply-accumulate, by dtype
-  Joules sbuf_byte, psum_byte;           ///< per byte read or written
-  Joules vector_element;                 ///< per element operation of vector, scalar or GpSimd
-  Joules hbm_byte;                       ///< per byte, device, PHY and path
-  Joules link_byte;                      ///< per byte and link traversal, traffic-dependent part
-  Joules switch_byte;                    ///< per byte and switch crossed
-  Watts static_power;                    ///< clocked and powered, idle
+  std::array<Joules, kDtypeCount> mac;  ///< per multiply-accumulate, by dtype
+  Joules sbuf_byte, psum_byte;          ///< per byte read or written
+  Joules vector_element;                ///< per element operation of vector, scalar or GpSimd
+  Joules hbm_byte;                      ///< per byte, device, PHY and path
+  Joules link_byte;                     ///< per byte and link traversal, traffic-dependent part
+  Joules switch_byte;                   ///< per byte and switch crossed
+  Watts static_power;                   ///< clocked and powered, idle
   Watts tdp;
 };
 
@@ -36,14 +36,14 @@ struct SystemPowerSpec {
   Watts sled_switch;
   std::uint32_t rack_switches = 0;
   Watts rack_switch;
-  Watts top_of_rack;                 ///< all top-of-rack switches together
-  std::uint32_t auxiliary = 0;       ///< management and peripheral cards outside the list above
+  Watts top_of_rack;            ///< all top-of-rack switches together
+  std::uint32_t auxiliary = 0;  ///< management and peripheral cards outside the list above
   Watts auxiliary_each;
   double fan_fraction = 0;
   double psu_efficiency = 0;
-  double network_share = 0;          ///< data-centre network, as a fraction of IT power
+  double network_share = 0;  ///< data-centre network, as a fraction of IT power
   double pue = 0;
-  UsdPerHour price;                  ///< of the whole machine; negative = not public
+  UsdPerHour price;  ///< of the whole machine; negative = not public
 };
 
 struct PowerSpec {

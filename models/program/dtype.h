@@ -12,7 +12,9 @@ enum class Dtype : std::uint8_t { kFp32, kBf16, kFp8, kMxfp8, kMxfp4 };
 inline constexpr std::size_t kDtypeCount = 5;
 inline constexpr std::array<std::string_view, kDtypeCount> kDtypeNames = {"fp32", "bf16", "fp8", "mxfp8", "mxfp4"};
 
-[[nodiscard]] constexpr std::string_view name(Dtype dtype) { return kDtypeNames[static_cast<std::size_t>(dtype)]; }
+[[nodiscard]] constexpr std::string_view name(Dtype dtype) {
+  return kDtypeNames[static_cast<std::size_t>(dtype)];
+}
 
 /// Bits that one element occupies in memory. MX formats carry one 8-bit scale per group of 32
 /// elements (OCP Microscaling Formats specification), hence 8.25 and 4.25 bits.
@@ -26,6 +28,8 @@ inline constexpr std::array<std::string_view, kDtypeCount> kDtypeNames = {"fp32"
   return (elements * quarter_bits(dtype) + 31) / 32;
 }
 
-[[nodiscard]] constexpr bool is_microscaled(Dtype dtype) { return dtype == Dtype::kMxfp8 || dtype == Dtype::kMxfp4; }
+[[nodiscard]] constexpr bool is_microscaled(Dtype dtype) {
+  return dtype == Dtype::kMxfp8 || dtype == Dtype::kMxfp4;
+}
 
 }  // namespace trnsim

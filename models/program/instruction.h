@@ -25,20 +25,20 @@ enum class Space : std::uint8_t { kNone, kSbuf, kPsum, kHbm };
 
 /// Operations by the rule that gives their cost, not by their arithmetic.
 enum class Op : std::uint8_t {
-  kNop,         ///< control only: waits and signals
-  kMatmul,      ///< tensor: stationary [rows x columns], moving [rows x free]
-  kTranspose,   ///< tensor: matmul against the identity, `rows` x `free`
-  kCopy,        ///< vector/scalar/gpsimd: one input, one output (copies, casts, tensor-scalar)
-  kBinary,      ///< vector/gpsimd: two inputs (tensor-tensor)
-  kReduce,      ///< vector: one input, reduced along the free dimension
-  kActivation,  ///< scalar: function of scale*x+bias, optional row sum for free
-  kExponential, ///< vector where the core has the fused exponential, else scalar
-  kReciprocal,  ///< vector
-  kMax8,        ///< vector: eight largest values or their indices per partition
-  kQuantizeMx,  ///< vector: BF16 to MXFP8 with scales, where the core has it
-  kGather,      ///< gpsimd: select or scatter by index
-  kDma,         ///< any engine: start the DMA transfer `transfer`
-  kLoopBegin,   ///< repeat the instructions up to the matching kLoopEnd `repeat` times (zero skips them)
+  kNop,          ///< control only: waits and signals
+  kMatmul,       ///< tensor: stationary [rows x columns], moving [rows x free]
+  kTranspose,    ///< tensor: matmul against the identity, `rows` x `free`
+  kCopy,         ///< vector/scalar/gpsimd: one input, one output (copies, casts, tensor-scalar)
+  kBinary,       ///< vector/gpsimd: two inputs (tensor-tensor)
+  kReduce,       ///< vector: one input, reduced along the free dimension
+  kActivation,   ///< scalar: function of scale*x+bias, optional row sum for free
+  kExponential,  ///< vector where the core has the fused exponential, else scalar
+  kReciprocal,   ///< vector
+  kMax8,         ///< vector: eight largest values or their indices per partition
+  kQuantizeMx,   ///< vector: BF16 to MXFP8 with scales, where the core has it
+  kGather,       ///< gpsimd: select or scatter by index
+  kDma,          ///< any engine: start the DMA transfer `transfer`
+  kLoopBegin,    ///< repeat the instructions up to the matching kLoopEnd `repeat` times (zero skips them)
   kLoopEnd,
 };
 
@@ -73,8 +73,8 @@ inline constexpr std::size_t kMaxSignals = 4;
 /// whether they are executed one by one or as a run with the same total cost.
 struct Instruction {
   Op op = Op::kNop;
-  Dtype dtype = Dtype::kBf16;       ///< of the input that sets the rate
-  Space source = Space::kSbuf;      ///< of the main input
+  Dtype dtype = Dtype::kBf16;   ///< of the input that sets the rate
+  Space source = Space::kSbuf;  ///< of the main input
   Space destination = Space::kSbuf;
   std::uint8_t wait_count = 0;
   std::uint8_t signal_count = 0;
@@ -83,7 +83,7 @@ struct Instruction {
   std::uint32_t columns = 0;        ///< kMatmul: stationary columns
   Count free = Count::constant(0);  ///< elements per partition; kMatmul: moving columns
   Count repeat = Count::constant(1);
-  std::uint32_t transfer = 0;       ///< kDma: index into Segment::transfers; kLoopBegin/kLoopEnd: partner's position
+  std::uint32_t transfer = 0;  ///< kDma: index into Segment::transfers; kLoopBegin/kLoopEnd: partner's position
   std::array<SemaphoreUse, kMaxWaits> waits{};
   std::array<SemaphoreUse, kMaxSignals> signals{};
 };
@@ -102,16 +102,16 @@ inline constexpr std::uint32_t kSelf = 0xffffffff;  ///< the core that starts it
 
 /// One DMA transfer: a burst of descriptors on one queue, spread over the core's DMA engines.
 struct Transfer {
-  Bytes bytes_per_repeat;                ///< total = this times Instruction::repeat
+  Bytes bytes_per_repeat;  ///< total = this times Instruction::repeat
   std::uint32_t descriptors_per_repeat = 1;
-  std::uint32_t peer = kSelf;            ///< index into the core's peer table, or kSelf
-  std::uint8_t queue = 0;                ///< DMA queue of the core; transfers of one queue stay in order
+  std::uint32_t peer = kSelf;  ///< index into the core's peer table, or kSelf
+  std::uint8_t queue = 0;      ///< DMA queue of the core; transfers of one queue stay in order
   DescriptorGeneration generation = DescriptorGeneration::kHardware;
   Traffic traffic = Traffic::kActivations;
-  Space source = Space::kHbm;            ///< on the starting core
-  Space destination = Space::kSbuf;      ///< on the destination core
-  std::uint8_t reads = 1;                ///< times each byte is read at the source (inline reduction: 2 or 3)
-  SemaphoreUse on_delivery{};            ///< added at the destination core once all bytes are written
+  Space source = Space::kHbm;        ///< on the starting core
+  Space destination = Space::kSbuf;  ///< on the destination core
+  std::uint8_t reads = 1;            ///< times each byte is read at the source (inline reduction: 2 or 3)
+  SemaphoreUse on_delivery{};        ///< added at the destination core once all bytes are written
 };
 
 }  // namespace trnsim

@@ -54,7 +54,7 @@ struct Program {
 struct CoreJob {
   std::shared_ptr<const Program> program;  ///< null: the core stays idle
   std::vector<std::uint32_t> registers;
-  std::vector<CoreId> peers;               ///< Transfer::peer indexes this
+  std::vector<CoreId> peers;  ///< Transfer::peer indexes this
 };
 
 /// Cores that exchange data with each other and with nobody else: one data-parallel replica, or several

@@ -20,8 +20,8 @@ struct ReplicaClass {
 /// Two groups are equivalent if, core by core in order, they run the same Program object with equal registers and equal
 /// clock scale, their peers are the same positions within the group, their cores sit alike on chips, stacks and
 /// DMA engines, and for every pair of their chips the routes have hops of equal level, bandwidth, latency and switch
-/// count with the same sharing pattern (links renamed in order of first use). A group that shares a chip's HBM stack or a
-/// link with any core outside the group is a class of its own, as is one whose peers leave the group.
+/// count with the same sharing pattern (links renamed in order of first use). A group that shares a chip's HBM stack or
+/// a link with any core outside the group is a class of its own, as is one whose peers leave the group.
 [[nodiscard]] std::vector<ReplicaClass> fold_replicas(const MachineSpec& machine, const Topology& topology,
                                                       const Job& job);
 

@@ -17,7 +17,7 @@ struct MachineSpec {
   std::string name;
   std::uint32_t chips = 0;
   std::uint32_t cores_per_chip = 0;
-  std::uint32_t default_lnc = 0;     ///< physical cores per logical core unless the workload says otherwise
+  std::uint32_t default_lnc = 0;  ///< physical cores per logical core unless the workload says otherwise
   CoreSpec core;
   DmaSpec dma;
   HbmSpec hbm;

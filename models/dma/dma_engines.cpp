@@ -1,0 +1,139 @@
+#include "models/dma/dma_engines.h"
+
+#include <algorithm>
+
+#include "models/mechanism/error.h"
+
+namespace trnsim {
+namespace {
+
+// What an event of the engines is about: the low bit tells arrivals from completions.
+constexpr std::uint64_t arrival_of(std::uint32_t slot) {
+  return std::uint64_t{slot} << 1;
+}
+constexpr std::uint64_t completion_of(std::uint32_t slot) {
+  return std::uint64_t{slot} << 1 | 1;
+}
+
+}  // namespace
+
+DmaEngines::DmaEngines(CoreId core, const DmaSpec& spec, const StackShare& stack, CorePort& port, RemotePort& remote)
+    : core_(core),
+      spec_(spec),
+      stack_(stack),
+      engines_(stack.network->add_resource(spec.engine_bandwidth * spec.engines)),
+      port_(port),
+      remote_(remote) {}
+
+void DmaEngines::submit(Time at, const TransferRequest& request) {
+  check(request.transfer->queue < kQueues, "a DMA queue number is below 16");
+  if (free_slots_.empty()) {
+    free_slots_.push_back(static_cast<std::uint32_t>(slots_.size()));
+    slots_.emplace_back();
+  }
+  const std::uint32_t slot = free_slots_.back();
+  free_slots_.pop_back();
+  slots_[slot].request = request;
+  ++in_flight_;
+  ++counters_.transfers;
+  stack_.network->at(at, next_order(), *this, arrival_of(slot));
+}
+
+void DmaEngines::on_event(Time now, std::uint64_t argument) {
+  const auto slot = static_cast<std::uint32_t>(argument >> 1);
+  if ((argument & 1) == 0) {
+    arrive(now, slot);
+  } else {
+    finish(now, slot);
+  }
+}
+
+void DmaEngines::arrive(Time now, std::uint32_t slot) {
+  const std::size_t queue = slots_[slot].request.transfer->queue;
+  queues_[queue].push_back(slot);
+  if (!active_[queue]) start_head(now, queue);
+}
+
+Time DmaEngines::first_byte(const Transfer& transfer) const {
+  return transfer.source == Space::kHbm ? spec_.read_latency : spec_.write_latency;
+}
+
+void DmaEngines::start_head(Time now, std::size_t queue) {
+  const std::uint32_t index = queues_[queue].front();
+  Slot& slot = slots_[index];
+  slot.started = now;
+  active_[queue] = true;
+  const Transfer& transfer = *slot.request.transfer;
+  const std::uint64_t bytes = transfer.bytes_per_repeat.count() * slot.request.repeat;
+  const bool remote = slot.request.destination != core_;
+  if (remote) begin_delivery(now, slot, bytes);
+  if (bytes == 0) {
+    stack_.network->at(now, next_order(), *this, completion_of(index));
+    return;
+  }
+  count(slot.request, bytes);
+  const double size = static_cast<double>(bytes);
+  const std::uint64_t descriptors = std::max<std::uint64_t>(1, transfer.descriptors_per_repeat * slot.request.repeat);
+  const double descriptor_bytes = static_cast<double>(descriptors) * seconds(spec_.descriptor) *
+                                  static_cast<double>(spec_.engine_bandwidth.count());
+  const double engine_weight = static_cast<double>(transfer.reads) + descriptor_bytes / size;
+  std::array<Demand, 2> demands{};
+  std::size_t demand_count = 0;
+  demands[demand_count++] = {engines_, engine_weight};
+  double stack_weight = 0;
+  if (transfer.source == Space::kHbm) stack_weight += stack_.read_weight * static_cast<double>(transfer.reads);
+  if (!remote && transfer.destination == Space::kHbm) stack_weight += stack_.write_weight;
+  if (stack_weight > 0) demands[demand_count++] = {stack_.resource, stack_weight};
+  const std::uint64_t used = std::min<std::uint64_t>(spec_.engines, descriptors);
+  const double cap = static_cast<double>(spec_.engine_bandwidth.count() * used) / engine_weight;
+  stack_.network->start_flow(now, Bytes(bytes),
+                             BytesPerSecond(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(cap))), demands,
+                             demand_count, *this, completion_of(index));
+}
+
+void DmaEngines::begin_delivery(Time now, Slot& slot, std::uint64_t bytes) {
+  Delivery& delivery = remote_.new_delivery();
+  delivery.bytes = Bytes(bytes);
+  delivery.source = core_;
+  delivery.destination = slot.request.destination;
+  delivery.space = slot.request.transfer->destination;
+  delivery.on_delivery = slot.request.transfer->on_delivery;
+  delivery.order = next_order();
+  slot.delivery = &delivery;
+  counters_.sent_bytes += bytes;
+  remote_.send(now, now + first_byte(*slot.request.transfer), delivery);
+}
+
+void DmaEngines::finish(Time now, std::uint32_t index) {
+  const Slot slot = slots_[index];
+  const Transfer& transfer = *slot.request.transfer;
+  const std::size_t queue = transfer.queue;
+  counters_.busy[queue] += now - slot.started;
+  ++counters_.served[queue];
+  queues_[queue].pop_front();
+  active_[queue] = false;
+  free_slots_.push_back(index);
+  --in_flight_;
+  const Time last_byte = now + first_byte(transfer);
+  if (slot.delivery != nullptr) {
+    remote_.sent(last_byte, *slot.delivery);
+  } else if (transfer.on_delivery.count > 0) {
+    port_.delivered(last_byte + spec_.notify, next_order(), transfer.on_delivery);
+  }
+  port_.transfer_done(last_byte + spec_.notify, next_order(), *slot.request.instruction);
+  if (!queues_[queue].empty()) start_head(now, queue);
+}
+
+void DmaEngines::count(const TransferRequest& request, std::uint64_t bytes) {
+  const Transfer& transfer = *request.transfer;
+  counters_.bytes[static_cast<std::size_t>(transfer.traffic)] += bytes;
+  const std::uint64_t read = bytes * transfer.reads;
+  const bool local = request.destination == core_;
+  if (transfer.source == Space::kHbm) counters_.hbm_read_bytes += read;
+  if (transfer.source == Space::kSbuf) counters_.sbuf_bytes += read;
+  if (local && transfer.destination == Space::kHbm) counters_.hbm_write_bytes += bytes;
+  // SBUF writes on the receiving core are counted here too: each message is counted once, at its source.
+  if (transfer.destination == Space::kSbuf) counters_.sbuf_bytes += bytes;
+}
+
+}  // namespace trnsim

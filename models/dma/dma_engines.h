@@ -1,0 +1,79 @@
+// The DMA engines and queues that serve one NeuronCore.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "models/dma/dma_spec.h"
+#include "models/mechanism/flow_network.h"
+#include "models/observe/run_record.h"
+#include "models/transport/ports.h"
+
+namespace trnsim {
+
+/// 16 engines that interleave 16 queues.
+///
+/// Hardware: a transfer is cut into descriptors that are dealt over the engines; each engine serves its queues round
+/// robin at packet boundaries; a queue is in order. Timing: a transfer reaches its queue `dispatch` after issue. At the
+/// head of the queue it runs as a fair-shared flow with
+///   engine work = reads * bytes + descriptors * descriptor time * engine bandwidth, over min(engines, descriptors)
+///   engines, and takes its bytes from the HBM stack at the same time where source or destination is local HBM.
+/// Its completion is visible `first-byte latency + notify` after the last byte.
+/// Source: NKI DMA overview and bandwidth guide; latency law of an isolated-transfer probe on Trn2.
+/// Leaves out: engines loaded unevenly by transfers whose descriptors do not divide by the engine count; read bursts.
+class DmaEngines final : public DmaPort, private EventTarget {
+ public:
+  static constexpr std::size_t kQueues = 16;
+
+  struct Counters {
+    std::array<std::uint64_t, kTrafficCount> bytes{};
+    std::uint64_t hbm_read_bytes = 0;
+    std::uint64_t hbm_write_bytes = 0;  ///< local writes; writes from other cores are counted where they arrive
+    std::uint64_t sbuf_bytes = 0;
+    std::uint64_t sent_bytes = 0;
+    std::uint64_t transfers = 0;
+    std::array<Time, kQueues> busy{};
+    std::array<std::uint64_t, kQueues> served{};
+  };
+
+  DmaEngines(CoreId core, const DmaSpec& spec, const StackShare& stack, CorePort& port, RemotePort& remote);
+
+  void submit(Time at, const TransferRequest& request) override;
+
+  [[nodiscard]] const Counters& counters() const { return counters_; }
+  [[nodiscard]] bool drained() const { return in_flight_ == 0; }
+
+ private:
+  struct Slot {
+    TransferRequest request;
+    Delivery* delivery = nullptr;
+    Time started;
+  };
+
+  void on_event(Time now, std::uint64_t argument) override;
+  void arrive(Time now, std::uint32_t slot);
+  void start_head(Time now, std::size_t queue);
+  void finish(Time now, std::uint32_t slot);
+  void count(const TransferRequest& request, std::uint64_t bytes);
+  void begin_delivery(Time now, Slot& slot, std::uint64_t bytes);
+  [[nodiscard]] std::uint64_t next_order() { return (std::uint64_t{core_.value()} + 1) << 36 | order_++; }
+  [[nodiscard]] Time first_byte(const Transfer& transfer) const;
+
+  CoreId core_;
+  const DmaSpec& spec_;
+  StackShare stack_;
+  std::uint32_t engines_;  ///< resource number
+  CorePort& port_;
+  RemotePort& remote_;
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> free_slots_;
+  std::array<std::deque<std::uint32_t>, kQueues> queues_;  ///< slots, oldest first
+  std::array<bool, kQueues> active_{};
+  std::uint64_t order_ = 0;
+  std::uint64_t in_flight_ = 0;
+  Counters counters_;
+};
+
+}  // namespace trnsim

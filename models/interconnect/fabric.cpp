@@ -1,0 +1,101 @@
+#include "models/interconnect/fabric.h"
+
+#include <algorithm>
+
+#include "models/mechanism/error.h"
+
+namespace trnsim {
+
+Fabric::Fabric(sc_core::sc_module_name name, const Topology& topology, const AddressMap& addresses)
+    : sc_core::sc_module(name),
+      from_chips("from_chips"),
+      to_chips("to_chips"),
+      topology_(topology),
+      addresses_(addresses),
+      links_(topology.links().size()) {
+  from_chips.register_nb_transport_fw(this, &Fabric::request);
+  from_chips.register_b_transport(this, &Fabric::blocking_request);
+  to_chips.register_nb_transport_bw(this, &Fabric::response);
+  SC_METHOD(advance);
+  sensitive << alarm_.event();
+  dont_initialize();
+}
+
+void Fabric::bind_chip(ChipId chip) {
+  if (port_of_chip_.size() <= chip.index()) port_of_chip_.resize(chip.index() + 1, -1);
+  port_of_chip_[chip.index()] = static_cast<std::int32_t>(chips_.size());
+  chips_.push_back(chip);
+}
+
+// Messages are timed by their links; a blocking call has no such time and is refused.
+void Fabric::blocking_request(int /*port*/, tlm::tlm_generic_payload& payload, sc_core::sc_time& /*delay*/) {
+  payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+}
+
+tlm::tlm_sync_enum Fabric::request(int port, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                   sc_core::sc_time& delay) {
+  check(phase == tlm::BEGIN_REQ, "a chip begins a transaction with BEGIN_REQ");
+  payload.acquire();
+  Message& message = *messages_.take();
+  message.payload = &payload;
+  message.delivery = payload.get_extension<DeliveryExtension>()->delivery;
+  message.source_port = static_cast<std::uint32_t>(port);
+  message.route = topology_.route(chips_[message.source_port], addresses_.chip_of(payload.get_address()));
+  for (const Hop& hop : message.route.hops) message.delivery->path_latency += hop.latency;
+  const Time head = kernel_time() + Time(static_cast<std::int64_t>(delay.value()));
+  calendar_.post(head, message.delivery->order, &message);
+  alarm_.arm(head);
+  phase = tlm::END_REQ;
+  return tlm::TLM_UPDATED;
+}
+
+void Fabric::advance() {
+  alarm_.fired();
+  const Time now = kernel_time();
+  while (!calendar_.empty() && calendar_.next_time() <= now) cross(*calendar_.pop().payload);
+  if (!calendar_.empty()) alarm_.arm(calendar_.next_time());
+}
+
+void Fabric::cross(Message& message) {
+  Delivery& delivery = *message.delivery;
+  const Hop& hop = message.route.hops[message.hop];
+  LinkCounters& link = links_[hop.link.index()];
+  const Time taken = duration(delivery.bytes, topology_.links()[hop.link.index()].bandwidth);
+  const FcfsServer::Service service = link.server.reserve(kernel_time(), taken);
+  link.bytes += delivery.bytes.count();
+  ++link.messages;
+  delivery.tail = std::max(delivery.tail, service.end) + hop.latency;
+  const Time head = service.start + hop.latency;
+  ++message.hop;
+  if (message.hop < message.route.hops.size()) {
+    calendar_.post(head, delivery.order, &message);
+  } else {
+    hand_over(message, head);
+  }
+}
+
+void Fabric::hand_over(Message& message, Time head) {
+  const ChipId destination = addresses_.chip_of(message.payload->get_address());
+  check(destination.index() < port_of_chip_.size() && port_of_chip_[destination.index()] >= 0,
+        "a message goes to a chip that is simulated");
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = sc_core::sc_time::from_value(static_cast<sc_dt::uint64>((head - kernel_time()).count()));
+  tlm::tlm_generic_payload& payload = *message.payload;
+  message.delivery->source_port = message.source_port;
+  messages_.give_back(&message);
+  const tlm::tlm_sync_enum answer =
+      to_chips[port_of_chip_[destination.index()]]->nb_transport_fw(payload, phase, delay);
+  check(answer == tlm::TLM_UPDATED && phase == tlm::END_REQ, "a chip accepts a message at once");
+}
+
+tlm::tlm_sync_enum Fabric::response(int /*port*/, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                    sc_core::sc_time& delay) {
+  check(phase == tlm::BEGIN_RESP, "a chip answers a message with BEGIN_RESP");
+  const std::uint32_t source = payload.get_extension<DeliveryExtension>()->delivery->source_port;
+  const tlm::tlm_sync_enum answer = from_chips[static_cast<int>(source)]->nb_transport_bw(payload, phase, delay);
+  check(answer == tlm::TLM_COMPLETED, "the sender completes a transaction at its response");
+  payload.release();
+  return tlm::TLM_COMPLETED;
+}
+
+}  // namespace trnsim

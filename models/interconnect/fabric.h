@@ -1,0 +1,76 @@
+// The scale-up fabric: all links and switches of the machine, as one module.
+#pragma once
+
+#include <tlm_utils/multi_passthrough_initiator_socket.h>
+#include <tlm_utils/multi_passthrough_target_socket.h>
+
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "models/interconnect/topology.h"
+#include "models/mechanism/calendar.h"
+#include "models/mechanism/clock.h"
+#include "models/mechanism/fcfs_server.h"
+#include "models/mechanism/pool.h"
+#include "models/transport/address.h"
+#include "models/transport/payload.h"
+
+namespace trnsim {
+
+/// Hardware: address-routed links (NeuronLink) and switches (NeuronSwitch); a message follows the route of its address.
+/// Timing: cut-through. At each link, when the head arrives: start = max(now, link free); the link is taken for bytes /
+/// B;
+///   the head goes on at start + hop latency; the tail leaves at max(end of service, tail of the hop before) + hop
+///   latency.
+/// Process: one SC_METHOD for all links (a module per link costs four times as much and says the same).
+/// Source: instance and chip architecture pages (shape, bandwidth); hop latencies as in the platform's rows.
+/// Leaves out: buffers and credits inside switches; retries.
+class Fabric : public sc_core::sc_module {
+ public:
+  struct LinkCounters {
+    FcfsServer server;
+    std::uint64_t bytes = 0;
+    std::uint64_t messages = 0;
+  };
+
+  tlm_utils::multi_passthrough_target_socket<Fabric> from_chips;
+  tlm_utils::multi_passthrough_initiator_socket<Fabric> to_chips;
+
+  Fabric(sc_core::sc_module_name name, const Topology& topology, const AddressMap& addresses);
+  SC_HAS_PROCESS(Fabric);
+
+  /// Chip `chip` is bound as number `port` to both sockets. Call once per bound chip, in order of binding.
+  void bind_chip(ChipId chip);
+
+  [[nodiscard]] const std::vector<LinkCounters>& links() const { return links_; }
+
+ private:
+  struct Message {
+    tlm::tlm_generic_payload* payload = nullptr;
+    Delivery* delivery = nullptr;
+    Route route;
+    std::uint32_t hop = 0;
+    std::uint32_t source_port = 0;
+  };
+
+  tlm::tlm_sync_enum request(int port, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                             sc_core::sc_time& delay);
+  tlm::tlm_sync_enum response(int port, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                              sc_core::sc_time& delay);
+  void blocking_request(int port, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  void advance();
+  void cross(Message& message);
+  void hand_over(Message& message, Time head);
+
+  const Topology& topology_;
+  AddressMap addresses_;
+  Alarm alarm_;
+  Calendar<Message*> calendar_;
+  Pool<Message> messages_;
+  std::vector<LinkCounters> links_;
+  std::vector<ChipId> chips_;               ///< by port
+  std::vector<std::int32_t> port_of_chip_;  ///< by chip; -1 = not simulated
+};
+
+}  // namespace trnsim

@@ -1,0 +1,120 @@
+#include "models/mechanism/fair_share.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "models/mechanism/error.h"
+
+namespace trnsim {
+namespace {
+
+double per_picosecond(BytesPerSecond rate) {
+  return static_cast<double>(rate.count()) / static_cast<double>(kPicosecondsPerSecond);
+}
+
+}  // namespace
+
+std::uint32_t FairShare::add_resource(BytesPerSecond rate) {
+  check(rate.count() > 0, "a shared resource has a rate above zero");
+  capacity_.push_back(per_picosecond(rate));
+  used_.push_back(0);
+  open_weight_.push_back(0);
+  return static_cast<std::uint32_t>(capacity_.size() - 1);
+}
+
+FairShare::FlowId FairShare::start(Time now, Bytes bytes, BytesPerSecond cap, const std::array<Demand, 2>& demands,
+                                   std::size_t demand_count, std::uint64_t token) {
+  check(bytes.count() > 0, "a flow has at least one byte");
+  Flow flow;
+  flow.id = next_id_++;
+  flow.token = token;
+  flow.anchor = now;
+  flow.remaining = static_cast<double>(bytes.count());
+  flow.cap = per_picosecond(cap);
+  flow.demands = demands;
+  flow.demand_count = demand_count;
+  flows_.push_back(flow);
+  share(now);
+  return flow.id;
+}
+
+Time FairShare::next_completion() const {
+  Time earliest = flows_.front().finish;
+  for (const Flow& flow : flows_) earliest = std::min(earliest, flow.finish);
+  return earliest;
+}
+
+std::uint64_t FairShare::complete(Time now) {
+  const auto done = std::find_if(flows_.begin(), flows_.end(), [now](const Flow& flow) { return flow.finish == now; });
+  check(done != flows_.end(), "a flow is completed when it finishes");
+  const std::uint64_t token = done->token;
+  flows_.erase(done);
+  share(now);
+  return token;
+}
+
+double FairShare::level_of(std::uint32_t resource) const {
+  if (open_weight_[resource] <= 0) return std::numeric_limits<double>::infinity();
+  return std::max(0.0, capacity_[resource] - used_[resource]) / open_weight_[resource];
+}
+
+void FairShare::settle(Flow& flow, double rate) {
+  flow.settled = true;
+  flow.share = rate;
+  for (std::size_t i = 0; i < flow.demand_count; ++i) {
+    used_[flow.demands[i].resource] += flow.demands[i].weight * rate;
+    open_weight_[flow.demands[i].resource] -= flow.demands[i].weight;
+  }
+}
+
+void FairShare::share(Time now) {
+  std::fill(used_.begin(), used_.end(), 0.0);
+  std::fill(open_weight_.begin(), open_weight_.end(), 0.0);
+  for (Flow& flow : flows_) {
+    flow.settled = false;
+    for (std::size_t i = 0; i < flow.demand_count; ++i) {
+      open_weight_[flow.demands[i].resource] += flow.demands[i].weight;
+    }
+  }
+  std::size_t open = flows_.size();
+  while (open > 0) {
+    // The common level rises until the first cap or the first full resource.
+    double level = std::numeric_limits<double>::infinity();
+    for (const Flow& flow : flows_) {
+      if (!flow.settled) level = std::min(level, flow.cap);
+    }
+    std::uint32_t full = std::numeric_limits<std::uint32_t>::max();
+    for (const Flow& flow : flows_) {
+      if (flow.settled) continue;
+      for (std::size_t i = 0; i < flow.demand_count; ++i) {
+        const std::uint32_t resource = flow.demands[i].resource;
+        const double resource_level = level_of(resource);
+        if (resource_level < level) {
+          level = resource_level;
+          full = resource;
+        }
+      }
+    }
+    for (Flow& flow : flows_) {
+      if (flow.settled) continue;
+      bool stops = full == std::numeric_limits<std::uint32_t>::max() && flow.cap <= level;
+      for (std::size_t i = 0; i < flow.demand_count; ++i) stops |= flow.demands[i].resource == full;
+      if (!stops) continue;
+      settle(flow, level);
+      --open;
+    }
+  }
+  for (Flow& flow : flows_) {
+    if (flow.share == flow.rate) continue;
+    if (flow.rate > 0) {
+      flow.remaining = std::max(0.0, flow.remaining - flow.rate * static_cast<double>((now - flow.anchor).count()));
+    }
+    flow.anchor = now;
+    flow.rate = flow.share;
+    check(flow.rate > 0, "every flow gets a share");
+    flow.finish = now + Time(static_cast<std::int64_t>(std::ceil(flow.remaining / flow.rate)));
+  }
+}
+
+}  // namespace trnsim

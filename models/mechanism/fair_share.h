@@ -1,0 +1,71 @@
+// Resources that interleave: a memory stack or a ring of DMA engines shared by several flows.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "models/mechanism/units.h"
+
+namespace trnsim {
+
+/// What a flow asks of one resource: `weight` units of it per byte of the flow.
+struct Demand {
+  std::uint32_t resource = 0;
+  double weight = 0;
+};
+
+/// Max-min fair sharing of a few resources by a few flows.
+///
+/// Every flow runs at one rate on all its resources at once (they are stages of one pipeline). Rates are the
+/// max-min fair ones: all rise together until a resource is full (sum of weight * rate = capacity) or a flow reaches
+/// its own cap; those flows stop, the others go on. This is the fluid limit of round robin at packet boundaries. A flow
+/// whose rate does not change finishes at start + ceil(bytes / rate), rounded once. Leaves out: packet granularity,
+/// hence the order within one packet time.
+class FairShare {
+ public:
+  using FlowId = std::uint32_t;
+
+  /// Adds a resource of `rate`; returns its number.
+  std::uint32_t add_resource(BytesPerSecond rate);
+
+  /// Starts a flow at `now`. `cap` limits its rate. `token` comes back on completion.
+  /// REQUIRES: now not before earlier calls; bytes > 0; at least one demand or a positive cap.
+  FlowId start(Time now, Bytes bytes, BytesPerSecond cap, const std::array<Demand, 2>& demands,
+               std::size_t demand_count, std::uint64_t token);
+
+  [[nodiscard]] bool idle() const { return flows_.empty(); }
+  /// When the next flow finishes. REQUIRES: not idle().
+  [[nodiscard]] Time next_completion() const;
+  /// Removes the flow that finishes at `now` (the oldest first) and returns its token.
+  /// REQUIRES: next_completion() == now.
+  std::uint64_t complete(Time now);
+
+ private:
+  struct Flow {
+    FlowId id = 0;
+    std::uint64_t token = 0;
+    Time anchor;           ///< when `remaining` was true
+    double remaining = 0;  ///< bytes
+    double rate = 0;       ///< bytes per picosecond
+    double cap = 0;
+    Time finish;
+    std::array<Demand, 2> demands{};
+    std::size_t demand_count = 0;
+    bool settled = false;  ///< scratch of share()
+    double share = 0;      ///< scratch of share()
+  };
+
+  void share(Time now);
+  [[nodiscard]] double level_of(std::uint32_t resource) const;
+  void settle(Flow& flow, double rate);
+
+  std::vector<double> capacity_;  ///< bytes per picosecond
+  std::vector<double> used_;      ///< scratch of share()
+  std::vector<double> open_weight_;
+  std::vector<Flow> flows_;  ///< in order of start
+  FlowId next_id_ = 0;
+};
+
+}  // namespace trnsim

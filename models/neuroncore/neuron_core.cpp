@@ -1,0 +1,269 @@
+#include "models/neuroncore/neuron_core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/mechanism/error.h"
+#include "models/neuroncore/activity.h"
+#include "models/neuroncore/timing.h"
+
+namespace trnsim {
+namespace {
+
+constexpr std::uint8_t bit(Engine engine) {
+  return static_cast<std::uint8_t>(1U << static_cast<unsigned>(engine));
+}
+
+bool is_compute(Op op) {
+  return op != Op::kNop && op != Op::kDma && op != Op::kLoopBegin && op != Op::kLoopEnd;
+}
+
+}  // namespace
+
+NeuronCore::NeuronCore(sc_core::sc_module_name name, const CoreSpec& spec, const DmaIssueSpec& dma, Time lookahead,
+                       const CoreJob& job, bool one_by_one)
+    : sc_core::sc_module(name),
+      spec_(spec),
+      issue_(dma),
+      lookahead_(lookahead),
+      job_(job),
+      program_(*job.program),
+      one_by_one_(one_by_one),
+      limiter_(spec.tensor),
+      generators_(dma.hardware_generators) {
+  for (const SemaphoreInfo& info : program_.semaphores) semaphores_.emplace_back(info.initial);
+  waiters_.resize(semaphores_.size());
+  for (std::size_t e = 0; e < kEngineCount; ++e) {
+    sequencers_[e] = Sequencer(static_cast<Engine>(e), job);
+    sequencers_[e].free_at = spec.control.program_entry;
+    sequencers_[e].start_idle = spec.control.program_entry;
+    calendar_.insert(spec.control.program_entry, {What::kEngineFree, static_cast<Engine>(e), {}, nullptr});
+  }
+  SC_METHOD(advance);
+  sensitive << alarm_.event();
+}
+
+void NeuronCore::transfer_done(Time visible, std::uint64_t order, const Instruction& instruction) {
+  last_ = std::max(last_, visible);
+  if (instruction.signal_count == 0) return;
+  calendar_.post(visible, order, {What::kSignals, Engine::kSync, {}, &instruction});
+  alarm_.arm(visible);
+}
+
+void NeuronCore::delivered(Time visible, std::uint64_t order, SemaphoreUse use) {
+  last_ = std::max(last_, visible);
+  calendar_.post(visible, order, {What::kAdd, Engine::kSync, use, nullptr});
+  alarm_.arm(visible);
+}
+
+void NeuronCore::advance() {
+  alarm_.fired();
+  const Time horizon = kernel_time() + std::max(lookahead_, Time(1));
+  while (!calendar_.empty() && calendar_.next_time() < horizon) {
+    now_ = calendar_.next_time();
+    // Collect the whole instant first, then decide engine by engine: who posted first never matters.
+    while (!calendar_.empty() && calendar_.next_time() == now_) handle(calendar_.pop().payload);
+    while (ready_ != 0) {
+      const std::uint8_t ready = std::exchange(ready_, std::uint8_t{0});
+      for (std::size_t e = 0; e < kEngineCount; ++e) {
+        if ((ready & (1U << e)) != 0) step(static_cast<Engine>(e));
+      }
+    }
+  }
+  if (!calendar_.empty()) alarm_.arm(std::max(calendar_.next_time(), kernel_time()));
+}
+
+void NeuronCore::handle(const Event& event) {
+  switch (event.what) {
+    case What::kEngineFree:
+      sequencers_[static_cast<std::size_t>(event.engine)].busy = false;
+      stalls_.engine_free(event.engine, now_);
+      ready_ |= bit(event.engine);
+      break;
+    case What::kSignals:
+      for (std::size_t i = 0; i < event.instruction->signal_count; ++i) add(event.instruction->signals[i]);
+      break;
+    case What::kAdd:
+      add(event.use);
+      break;
+  }
+}
+
+void NeuronCore::add(SemaphoreUse use) {
+  semaphores_[use.semaphore].add(use.count);
+  ready_ |= std::exchange(waiters_[use.semaphore], std::uint8_t{0});
+}
+
+void NeuronCore::step(Engine engine) {
+  Sequencer& sequencer = sequencers_[static_cast<std::size_t>(engine)];
+  while (!sequencer.busy) {
+    const Instruction* instruction = sequencer.current();
+    if (instruction == nullptr) return;
+    if (sequencer.repeats_left == 0 && !take_waits(sequencer, *instruction)) return;
+    if (!start(sequencer, *instruction)) return;
+  }
+}
+
+bool NeuronCore::take_waits(Sequencer& sequencer, const Instruction& instruction) {
+  for (std::size_t i = 0; i < instruction.wait_count; ++i) {
+    const SemaphoreUse& use = instruction.waits[i];
+    if (semaphores_[use.semaphore].holds(use.count)) continue;
+    sequencer.waiting = true;
+    sequencer.semaphore = use.semaphore;
+    sequencer.reason = program_.semaphores[use.semaphore].reason;
+    waiters_[use.semaphore] |= bit(sequencer.engine());
+    stalls_.waits(sequencer.engine(), sequencer.reason, now_);
+    return false;
+  }
+  for (std::size_t i = 0; i < instruction.wait_count; ++i) {
+    semaphores_[instruction.waits[i].semaphore].take(instruction.waits[i].count);
+  }
+  if (sequencer.waiting) {
+    sequencer.waiting = false;
+    sequencer.stall[static_cast<std::size_t>(sequencer.reason)] += now_ - sequencer.free_at;
+    sequencer.free_at = now_;
+    stalls_.resumes(sequencer.engine(), now_);
+  }
+  return true;
+}
+
+bool NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
+  if (instruction.op == Op::kLoopBegin) {
+    sequencer.enter_loop(instruction, sequencer.value(instruction.repeat));
+    return true;
+  }
+  const bool resumed = sequencer.repeats_left > 0;
+  std::uint64_t repeat = resumed ? sequencer.repeats_left : sequencer.value(instruction.repeat);
+  const std::uint64_t free = sequencer.value(instruction.free);
+  const bool splits = one_by_one_ && repeat > 1 && is_compute(instruction.op);
+  sequencer.repeats_left = splits ? repeat - 1 : 0;
+  if (splits) repeat = 1;
+
+  Time completion;
+  const Time taken = occupancy(sequencer, instruction, repeat, free, completion);
+  Executed& executed = sequencer.executed();
+  executed.count += repeat;
+  executed.elements += repeat * free;
+  executed.busy += taken;
+  sequencer.instructions += repeat;
+  sequencer.busy_time += taken;
+  sequencer.free_at = now_ + taken;
+  ++issue_events_;
+  if (instruction.op != Op::kDma && sequencer.repeats_left == 0) {
+    sequencer.last_completion = std::max(sequencer.last_completion, sequencer.free_at + completion);
+    last_ = std::max(last_, sequencer.last_completion);
+    signal_at(sequencer.last_completion + spec_.control.semaphore, instruction);
+  }
+  if (instruction.op == Op::kLoopEnd) {
+    sequencer.end_loop();
+  } else if (sequencer.repeats_left == 0) {
+    sequencer.advance();
+  }
+  if (taken > Time()) {
+    sequencer.busy = true;
+    stalls_.engine_busy(sequencer.engine(), now_);
+    calendar_.insert(sequencer.free_at, {What::kEngineFree, sequencer.engine(), {}, nullptr});
+  }
+  return true;
+}
+
+void NeuronCore::signal_at(Time visible, const Instruction& instruction) {
+  if (instruction.signal_count == 0) return;
+  calendar_.insert(visible, {What::kSignals, Engine::kSync, {}, &instruction});
+}
+
+Time NeuronCore::occupancy(Sequencer& sequencer, const Instruction& instruction, std::uint64_t repeat,
+                           std::uint64_t free, Time& completion) {
+  if (instruction.op == Op::kDma) return start_transfer(sequencer, instruction, repeat);
+  if (instruction.op == Op::kLoopEnd) return spec_.control.dispatch;
+  if (instruction.op == Op::kNop || repeat == 0 || free == 0) return Time();
+  const Cost cost = cost_of(spec_, sequencer.engine(), instruction, free);
+  completion = cost.completion;
+  const Time taken = cost.occupancy(repeat);
+  return sequencer.engine() == Engine::kTensor ? limiter_.run(now_, taken) : taken;
+}
+
+Time NeuronCore::start_transfer(Sequencer& sequencer, const Instruction& instruction, std::uint64_t repeat) {
+  const Transfer& transfer = sequencer.segment().transfers[instruction.transfer];
+  Time taken = issue_time(sequencer.engine(), transfer, repeat);
+  // A CC-core that had to wait for a message runs its program a step further before it releases the next ones.
+  if (sequencer.engine() == Engine::kCollective && instruction.wait_count > 0) taken += spec_.collective.step;
+  check(transfer.peer == kSelf || transfer.peer < job_.peers.size(), "a transfer names a peer of its rank");
+  const CoreId destination = transfer.peer == kSelf ? self_ : job_.peers[transfer.peer];
+  dma_->submit(now_ + taken + issue_.dispatch, {&instruction, &transfer, repeat, destination});
+  return taken;
+}
+
+Time NeuronCore::issue_time(Engine engine, const Transfer& transfer, std::uint64_t repeat) {
+  if (engine == Engine::kCollective) return spec_.collective.message_issue;
+  if (transfer.generation == DescriptorGeneration::kPrebuilt) return issue_.prebuilt_issue;
+  if (transfer.generation == DescriptorGeneration::kHardware && !generators_.empty()) {
+    auto generator = std::min_element(generators_.begin(), generators_.end());
+    *generator = std::max(*generator, now_) + issue_.hardware_issue;
+    return *generator - now_;
+  }
+  const auto descriptors = static_cast<std::int64_t>(transfer.descriptors_per_repeat * repeat);
+  return issue_.software_issue + issue_.software_descriptor * descriptors;
+}
+
+bool NeuronCore::finished() const {
+  return std::all_of(sequencers_.begin(), sequencers_.end(),
+                     [](const Sequencer& s) { return s.current() == nullptr && !s.busy; });
+}
+
+std::uint64_t NeuronCore::instructions() const {
+  std::uint64_t sum = 0;
+  for (const Sequencer& s : sequencers_) sum += s.instructions;
+  return sum;
+}
+
+std::string NeuronCore::waiting() const {
+  std::string text;
+  for (const Sequencer& s : sequencers_) {
+    if (s.current() == nullptr) continue;
+    text += std::string(name()) + " " + std::string(kEngineNames[static_cast<std::size_t>(s.engine())]) +
+            " engine waits in " + s.segment().name + " (" + program_.operators[s.current()->operator_id] +
+            ") on semaphore " + std::to_string(s.semaphore) + " (" +
+            std::string(kWaitReasonNames[static_cast<std::size_t>(s.reason)]) + ")\n";
+  }
+  return text;
+}
+
+void NeuronCore::collect(RunRecord& record, std::uint64_t weight, Time elapsed) const {
+  const auto times = static_cast<std::int64_t>(weight);
+  Activity activity;
+  for (const Sequencer& s : sequencers_) {
+    EngineRecord& engine = record.engines[static_cast<std::size_t>(s.engine())];
+    TimeAccount account;
+    account.busy = s.busy_time;
+    account.stall = s.stall;
+    account.idle = s.start_idle + (elapsed - s.free_at);
+    check(account.total() == elapsed, "busy, stalls and idle of an engine add up to the elapsed time");
+    engine.sum.add(account, times);
+    engine.busiest = std::max(engine.busiest, s.busy_time);
+    engine.instructions += s.instructions * weight;
+    s.for_each_executed([&](const Instruction& instruction, const Segment&, const Executed& executed) {
+      add_activity(activity, s.engine(), instruction, executed.count, executed.elements);
+    });
+  }
+  record.activity.add(activity, weight);
+  record.communication_busy_while_compute_idle += stalls_.exposed() * times;
+  record.cores_with_program += weight;
+}
+
+void NeuronCore::collect_operators(std::vector<OperatorRecord>& operators, std::uint64_t weight) const {
+  for (const Sequencer& s : sequencers_) {
+    const auto e = static_cast<std::size_t>(s.engine());
+    s.for_each_executed([&](const Instruction& instruction, const Segment& segment, const Executed& executed) {
+      OperatorRecord& record = operators[instruction.operator_id];
+      record.busy[e] += executed.busy * static_cast<std::int64_t>(weight);
+      record.instructions[e] += executed.count * weight;
+      record.macs += macs_of(instruction, executed.elements) * weight;
+      if (instruction.op == Op::kDma) {
+        record.dma_bytes += segment.transfers[instruction.transfer].bytes_per_repeat.count() * executed.count * weight;
+      }
+    });
+  }
+}
+
+}  // namespace trnsim

@@ -1,0 +1,117 @@
+// One NeuronCore: five engines and the CC-cores that serve it, each running its own instruction list.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include "models/mechanism/calendar.h"
+#include "models/mechanism/clock.h"
+#include "models/mechanism/semaphore.h"
+#include "models/neuroncore/clock_limiter.h"
+#include "models/neuroncore/core_spec.h"
+#include "models/neuroncore/sequencer.h"
+#include "models/neuroncore/stall_clock.h"
+#include "models/observe/run_record.h"
+#include "models/program/program.h"
+#include "models/transport/ports.h"
+
+namespace trnsim {
+
+/// What starting a DMA transfer costs the engine that does it.
+struct DmaIssueSpec {
+  std::uint32_t hardware_generators = 0;
+  Time hardware_issue;
+  Time software_issue;
+  Time software_descriptor;
+  Time prebuilt_issue;
+  Time dispatch;
+};
+
+/// Hardware: in-order engines that run asynchronously and hand over by semaphores.
+/// Timing: an instruction starts at max(engine free, all semaphores hold). The engine is free again after its
+/// occupancy;
+///   its signals are visible `completion + semaphore` later, in order per engine. A DMA instruction occupies its engine
+///   for the issue cost (hardware descriptors: one of two generators; software: per descriptor) and reaches its queue
+///   `dispatch` later.
+/// Process: one SC_METHOD with a calendar. Everything that comes from outside is at least `lookahead` old news when it
+/// becomes
+///   visible, so the core may run that far ahead of the kernel without changing any result.
+/// Source: NKI architecture guides; constants as in the platform's rows core.* and dma.*.
+/// Leaves out: instruction fetch, register arithmetic, SBUF port arbitration.
+class NeuronCore : public sc_core::sc_module, public CorePort {
+ public:
+  /// `operator_count` etc. are read from the job's program, which must outlive the core. REQUIRES: job.program.
+  NeuronCore(sc_core::sc_module_name name, const CoreSpec& spec, const DmaIssueSpec& dma, Time lookahead,
+             const CoreJob& job, bool one_by_one);
+  SC_HAS_PROCESS(NeuronCore);
+
+  /// Connects the DMA engines. REQUIRES: before the simulation starts.
+  void connect(CoreId self, DmaPort& dma) {
+    self_ = self;
+    dma_ = &dma;
+  }
+
+  void transfer_done(Time visible, std::uint64_t order, const Instruction& instruction) override;
+  void delivered(Time visible, std::uint64_t order, SemaphoreUse use) override;
+
+  [[nodiscard]] bool finished() const;
+  /// The last thing that happened on this core, program exit included.
+  [[nodiscard]] Time end() const { return last_ + spec_.control.program_exit; }
+  /// One line per engine that still waits: on which semaphore and why. For deadlock reports.
+  [[nodiscard]] std::string waiting() const;
+  /// Adds this core's counts to `record`, `weight` times. `elapsed` is the end of the whole run.
+  void collect(RunRecord& record, std::uint64_t weight, Time elapsed) const;
+  /// Adds per-operator counts; `operators` is indexed as the program's operators.
+  void collect_operators(std::vector<OperatorRecord>& operators, std::uint64_t weight) const;
+  /// Executed on all engines, repeats counted.
+  [[nodiscard]] std::uint64_t instructions() const;
+  [[nodiscard]] std::uint64_t issue_events() const { return issue_events_; }
+
+ private:
+  enum class What : std::uint8_t { kEngineFree, kSignals, kAdd };
+  struct Event {
+    What what = What::kEngineFree;
+    Engine engine = Engine::kTensor;
+    SemaphoreUse use{};
+    const Instruction* instruction = nullptr;
+  };
+
+  void advance();
+  void handle(const Event& event);
+  void add(SemaphoreUse use);
+  void step(Engine engine);
+  bool start(Sequencer& sequencer, const Instruction& instruction);
+  bool take_waits(Sequencer& sequencer, const Instruction& instruction);
+  Time occupancy(Sequencer& sequencer, const Instruction& instruction, std::uint64_t repeat, std::uint64_t free,
+                 Time& completion);
+  Time start_transfer(Sequencer& sequencer, const Instruction& instruction, std::uint64_t repeat);
+  Time issue_time(Engine engine, const Transfer& transfer, std::uint64_t repeat);
+  void signal_at(Time visible, const Instruction& instruction);
+
+  const CoreSpec& spec_;
+  DmaIssueSpec issue_;
+  Time lookahead_;
+  const CoreJob& job_;
+  const Program& program_;
+  bool one_by_one_;
+  CoreId self_;
+  DmaPort* dma_ = nullptr;
+
+  Alarm alarm_;
+  Calendar<Event> calendar_;
+  Time now_;
+  Time last_;
+  std::vector<Semaphore> semaphores_;
+  std::vector<std::uint8_t> waiters_;  ///< by semaphore: bit per engine that stalls on it
+  std::uint8_t ready_ = 0;             ///< engines to look at once the present instant is collected
+  std::array<Sequencer, kEngineCount> sequencers_;
+  ClockLimiter limiter_;
+  std::vector<Time> generators_;  ///< when each hardware descriptor generator is free
+  StallClock stalls_;
+  std::uint64_t issue_events_ = 0;
+};
+
+}  // namespace trnsim

@@ -1,0 +1,31 @@
+// What an instruction costs: the one place where cycles come from, at any level of detail.
+#pragma once
+
+#include <cstdint>
+
+#include "models/mechanism/units.h"
+#include "models/neuroncore/core_spec.h"
+#include "models/program/instruction.h"
+
+namespace trnsim {
+
+/// Cost of one instruction: the engine is taken for cycles / clock + overhead; the result is visible `completion`
+/// later.
+struct Cost {
+  std::uint64_t cycles = 0;
+  Hertz clock{1};
+  Time overhead;
+  Time completion;
+
+  /// Engine time of `repeat` equal instructions, rounded once.
+  [[nodiscard]] Time occupancy(std::uint64_t repeat) const {
+    return duration(cycles * repeat, clock) + overhead * static_cast<std::int64_t>(repeat);
+  }
+};
+
+/// Cost of `instruction` on `engine` with `free` elements per partition. DMA and control instructions are not priced
+/// here: their cost is the issue time of the DMA generator and of the sequencer.
+/// Throws InvariantError for an operation that the engine or the core does not have.
+[[nodiscard]] Cost cost_of(const CoreSpec& core, Engine engine, const Instruction& instruction, std::uint64_t free);
+
+}  // namespace trnsim

@@ -1,0 +1,145 @@
+#include "models/system/chip.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "models/mechanism/error.h"
+
+namespace trnsim {
+namespace {
+
+Hertz scaled(Hertz clock, double scale) {
+  return Hertz(static_cast<std::uint64_t>(std::llround(static_cast<double>(clock.count()) * scale)));
+}
+
+Time slowed(Time time, double scale) {
+  return Time(static_cast<std::int64_t>(std::llround(static_cast<double>(time.count()) / scale)));
+}
+
+// A core whose clock is scaled runs everything on the core at that pace; DMA, HBM and links keep theirs.
+CoreSpec scaled(const CoreSpec& core, double scale) {
+  if (scale == 1.0) return core;
+  CoreSpec s = core;
+  for (Hertz* clock : {&s.tensor.clock, &s.vector.clock, &s.scalar.clock, &s.gpsimd.clock})
+    *clock = scaled(*clock, scale);
+  for (Time* time : {&s.tensor.fill, &s.vector.issue_overhead, &s.vector.completion, &s.scalar.issue_overhead,
+                     &s.scalar.completion, &s.gpsimd.completion, &s.control.semaphore, &s.control.dispatch,
+                     &s.collective.message_issue, &s.collective.step}) {
+    *time = slowed(*time, scale);
+  }
+  return s;
+}
+
+double clock_scale(const MachineSpec& machine, CoreId core) {
+  const auto found = machine.core_clock_scale.find(core.value());
+  return found == machine.core_clock_scale.end() ? 1.0 : found->second;
+}
+
+DmaIssueSpec issue_of(const DmaSpec& dma) {
+  return {dma.hardware_generators, dma.hardware_issue, dma.software_issue,
+          dma.software_descriptor, dma.prebuilt_issue, dma.dispatch};
+}
+
+}  // namespace
+
+Chip::Chip(sc_core::sc_module_name name, ChipId chip, const MachineSpec& machine, const AddressMap& addresses,
+           PayloadPool& payloads, const Job& job, const std::vector<bool>& simulated, const SimulationOptions& options)
+    : sc_core::sc_module(name),
+      to_fabric("to_fabric"),
+      from_fabric("from_fabric"),
+      chip_(chip),
+      machine_(machine),
+      addresses_(addresses),
+      payloads_(payloads),
+      core_by_local_(machine.cores_per_chip, nullptr) {
+  to_fabric.register_nb_transport_bw(this, &Chip::acknowledged);
+  from_fabric.register_nb_transport_fw(this, &Chip::arrival);
+  from_fabric.register_b_transport(this, &Chip::blocking_arrival);
+  for (std::uint32_t s = 0; s < machine.hbm.stacks; ++s) {
+    stacks_.push_back(std::make_unique<HbmStack>(("hbm" + std::to_string(s)).c_str(), machine.hbm, machine.dma.notify));
+    stacks_.back()->on_done([this](Delivery& delivery) { done(delivery); });
+  }
+  for (std::uint32_t local = 0; local < machine.cores_per_chip; ++local) {
+    const CoreId id(chip.value() * machine.cores_per_chip + local);
+    if (simulated[id.index()] && job.cores[id.index()].program != nullptr) build_core(id, job, options);
+  }
+}
+
+void Chip::build_core(CoreId id, const Job& job, const SimulationOptions& options) {
+  const std::uint32_t local = id.value() % machine_.cores_per_chip;
+  auto core = std::make_unique<Core>();
+  core->id = id;
+  core->spec = scaled(machine_.core, clock_scale(machine_, id));
+  core->core =
+      std::make_unique<NeuronCore>(("core" + std::to_string(local)).c_str(), core->spec, issue_of(machine_.dma),
+                                   machine_.dma.notify, job.cores[id.index()], options.detail == Detail::kInstruction);
+  HbmStack& stack = *stacks_[local / machine_.cores_per_stack()];
+  core->dma = std::make_unique<DmaEngines>(id, machine_.dma, stack.share(), *core->core, *this);
+  core->core->connect(id, *core->dma);
+  core_by_local_[local] = core.get();
+  cores_.push_back(std::move(core));
+}
+
+void Chip::send(Time now, Time head, Delivery& delivery) {
+  if (delivery.destination.value() / machine_.cores_per_chip == chip_.value()) {
+    ++local_messages_;
+    delivery.path_latency = machine_.fabric.on_chip_latency;
+    receive(head + delivery.path_latency, delivery);
+    return;
+  }
+  tlm::tlm_generic_payload& payload = payloads_.take(delivery, addresses_.encode(delivery.destination, delivery.space));
+  delivery.payload = &payload;
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = sc_core::sc_time::from_value(static_cast<sc_dt::uint64>((head - now).count()));
+  const tlm::tlm_sync_enum answer = to_fabric->nb_transport_fw(payload, phase, delay);
+  check(answer == tlm::TLM_UPDATED && phase == tlm::END_REQ, "the fabric accepts a message at once");
+}
+
+void Chip::sent(Time last_byte, Delivery& delivery) {
+  delivery.source_done = last_byte;
+  delivery.source_finished = true;
+  if (delivery.waiting != nullptr) delivery.waiting->tail_sent(delivery);
+}
+
+// Messages are timed by the stack they are written to; a blocking call has no such time and is refused.
+void Chip::blocking_arrival(tlm::tlm_generic_payload& payload, sc_core::sc_time& /*delay*/) {
+  payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+}
+
+tlm::tlm_sync_enum Chip::arrival(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  check(phase == tlm::BEGIN_REQ, "the fabric hands over a message with BEGIN_REQ");
+  receive(kernel_time() + Time(static_cast<std::int64_t>(delay.value())),
+          *payload.get_extension<DeliveryExtension>()->delivery);
+  phase = tlm::END_REQ;
+  return tlm::TLM_UPDATED;
+}
+
+void Chip::receive(Time head, Delivery& delivery) {
+  const std::uint32_t local = delivery.destination.value() % machine_.cores_per_chip;
+  check(core_by_local_[local] != nullptr, "a message goes to a core that is simulated");
+  stacks_[local / machine_.cores_per_stack()]->receive(head, delivery, *core_by_local_[local]->core);
+}
+
+void Chip::done(Delivery& delivery) {
+  if (delivery.payload == nullptr) {
+    deliveries_.give_back(&delivery);
+    return;
+  }
+  auto& payload = *static_cast<tlm::tlm_generic_payload*>(delivery.payload);
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  tlm::tlm_phase phase = tlm::BEGIN_RESP;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  const tlm::tlm_sync_enum answer = from_fabric->nb_transport_bw(payload, phase, delay);
+  check(answer == tlm::TLM_COMPLETED, "the fabric completes a transaction at its response");
+}
+
+tlm::tlm_sync_enum Chip::acknowledged(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                      sc_core::sc_time& /*delay*/) {
+  check(phase == tlm::BEGIN_RESP && payload.is_response_ok(), "a message is answered once and well");
+  deliveries_.give_back(payload.get_extension<DeliveryExtension>()->delivery);
+  payload.release();
+  return tlm::TLM_COMPLETED;
+}
+
+}  // namespace trnsim

@@ -1,0 +1,189 @@
+#include "models/system/machine.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "models/mechanism/error.h"
+
+namespace trnsim {
+namespace {
+
+/// A module with a process that never has anything to do.
+class IdleModule : public sc_core::sc_module {
+ public:
+  SC_HAS_PROCESS(IdleModule);
+  explicit IdleModule(sc_core::sc_module_name name, Time wakes) : sc_core::sc_module(name) {
+    SC_METHOD(nothing);
+    sensitive << event_;
+    event_.notify(sc_core::sc_time::from_value(static_cast<sc_dt::uint64>(wakes.count())));
+  }
+
+ private:
+  void nothing() {}
+  sc_core::sc_event event_;
+};
+
+AddressMap address_map(const MachineSpec& spec) {
+  AddressMap map;
+  map.cores_per_chip = spec.cores_per_chip;
+  if (spec.fabric.kind == FabricKind::kTorus) {
+    map.chips_per_server = spec.fabric.torus_x * spec.fabric.torus_y;
+    map.servers_per_rack = spec.fabric.torus_z;
+  } else if (spec.fabric.kind == FabricKind::kSwitched) {
+    map.chips_per_server = spec.fabric.chips_per_sled;
+    map.servers_per_rack = spec.fabric.sleds_per_rack;
+  }
+  return map;
+}
+
+}  // namespace
+
+Machine::Machine(const MachineSpec& spec, const Topology& topology, const Job& job,
+                 const std::vector<ReplicaClass>& classes, const SimulationOptions& options)
+    : spec_(spec),
+      topology_(topology),
+      job_(job),
+      classes_(classes),
+      addresses_(address_map(spec)),
+      simulated_(spec.cores(), false),
+      weight_(spec.cores(), 0),
+      fabric_("fabric", topology, addresses_) {
+  check(job.cores.size() == spec.cores(), "a job says for every core what it runs");
+  for (const ReplicaClass& replica_class : classes) {
+    for (CoreId core : job.replicas[replica_class.members.front()].cores) {
+      simulated_[core.index()] = true;
+      weight_[core.index()] = replica_class.members.size();
+    }
+  }
+  for (std::uint32_t i = 0; i < options.idle_modules; ++i) {
+    idle_modules_.push_back(std::make_unique<IdleModule>(("idle" + std::to_string(i)).c_str(), Time(1 + i)));
+  }
+  build_chips(options);
+}
+
+void Machine::build_chips(const SimulationOptions& options) {
+  for (std::uint32_t c = 0; c < spec_.chips; ++c) {
+    const auto first = simulated_.begin() + c * spec_.cores_per_chip;
+    if (std::none_of(first, first + spec_.cores_per_chip, [](bool used) { return used; })) continue;
+    chips_.push_back(std::make_unique<Chip>(("chip" + std::to_string(c)).c_str(), ChipId(c), spec_, addresses_,
+                                            payloads_, job_, simulated_, options));
+    chips_.back()->to_fabric.bind(fabric_.from_chips);
+    fabric_.to_chips.bind(chips_.back()->from_fabric);
+    fabric_.bind_chip(ChipId(c));
+  }
+}
+
+void Machine::run() {
+  sc_core::sc_start();
+  std::string waiting;
+  for (const auto& chip : chips_) {
+    for (const auto& core : chip->cores()) {
+      if (!core->core->finished()) waiting += core->core->waiting();
+    }
+  }
+  if (!waiting.empty()) throw DeadlockError("deadlock: nothing can happen any more, and\n" + waiting);
+}
+
+Time Machine::end() const {
+  Time end;
+  for (const auto& chip : chips_) {
+    for (const auto& core : chip->cores()) end = std::max(end, core->core->end());
+  }
+  return end;
+}
+
+RunRecord Machine::collect() const {
+  RunRecord record;
+  record.elapsed = end();
+  std::map<std::string, OperatorRecord> by_name;
+  for (const auto& chip : chips_) {
+    for (const auto& core : chip->cores()) {
+      const Program& program = *job_.cores[core->id.index()].program;
+      std::vector<OperatorRecord> operators(program.operators.size());
+      add_core(record, operators, *core, weight_of(core->id));
+      for (std::size_t i = 0; i < operators.size(); ++i) by_name[program.operators[i]].add(operators[i]);
+    }
+    for (std::size_t s = 0; s < chip->stacks().size(); ++s) {
+      const CoreId first(
+          static_cast<std::uint32_t>(chip->cores().front()->id.value() / spec_.cores_per_chip * spec_.cores_per_chip +
+                                     s * spec_.cores_per_stack()));
+      std::uint64_t weight = 0;
+      for (std::uint32_t c = 0; c < spec_.cores_per_stack(); ++c) {
+        weight = std::max(weight, weight_of(CoreId(first.value() + c)));
+      }
+      record.activity.hbm_write_bytes += chip->stacks()[s]->written_bytes() * weight;
+      record.bytes_received += chip->stacks()[s]->received_bytes() * weight;
+    }
+  }
+  for (auto& [name, operator_record] : by_name) {
+    operator_record.name = name;
+    record.operators.push_back(operator_record);
+  }
+  add_idle_cores(record);
+  add_links(record);
+  record.simulated_transactions = payloads_.taken();
+  record.systemc_processes = record.simulated_cores + chips_.size() * spec_.hbm.stacks + 1 + idle_modules_.size();
+  record.replicas_simulated = classes_.size();
+  record.replicas = job_.replicas.size();
+  check(payloads_.outstanding() == 0, "every transaction is completed");
+  return record;
+}
+
+void Machine::add_core(RunRecord& record, std::vector<OperatorRecord>& operators, const Chip::Core& core,
+                       std::uint64_t weight) const {
+  core.core->collect(record, weight, record.elapsed);
+  core.core->collect_operators(operators, weight);
+  const DmaEngines::Counters& dma = core.dma->counters();
+  check(core.dma->drained(), "every transfer is complete at the end");
+  Activity activity;
+  activity.dma_bytes = dma.bytes;
+  activity.hbm_read_bytes = dma.hbm_read_bytes;
+  activity.hbm_write_bytes = dma.hbm_write_bytes;
+  activity.sbuf_bytes = dma.sbuf_bytes;
+  record.activity.add(activity, weight);
+  record.bytes_sent += dma.sent_bytes * weight;
+  for (std::size_t q = 0; q < DmaEngines::kQueues; ++q) {
+    if (dma.served[q] == 0) continue;
+    record.dma_queue_count += weight;
+    TimeAccount account;
+    account.busy = dma.busy[q];
+    account.idle = record.elapsed - dma.busy[q];
+    record.dma_queues.add(account, static_cast<std::int64_t>(weight));
+  }
+  ++record.simulated_cores;
+  record.simulated_instructions += core.core->instructions();
+  record.simulated_instruction_events += core.core->issue_events();
+  record.simulated_transfers += dma.transfers;
+}
+
+void Machine::add_idle_cores(RunRecord& record) const {
+  const std::uint64_t idle = spec_.cores() - record.cores_with_program;
+  for (EngineRecord& engine : record.engines) engine.sum.idle += record.elapsed * static_cast<std::int64_t>(idle);
+}
+
+void Machine::add_links(RunRecord& record) const {
+  std::map<std::uint32_t, LinkRecord> links;
+  std::map<std::uint32_t, std::uint64_t> switch_bytes;
+  for (const ReplicaClass& replica_class : classes_) {
+    const std::vector<LinkId> simulated =
+        links_in_order(spec_, topology_, job_, job_.replicas[replica_class.members.front()]);
+    for (std::uint32_t member : replica_class.members) {
+      const std::vector<LinkId> own = links_in_order(spec_, topology_, job_, job_.replicas[member]);
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        const Fabric::LinkCounters& counters = fabric_.links()[simulated[i].index()];
+        const Link& link = topology_.links()[own[i].index()];
+        if (counters.messages == 0) continue;
+        if (link.leaves_switch) switch_bytes[own[i].value()] = counters.bytes;
+        links[own[i].value()] = {link.name, link.level, counters.bytes, counters.messages, counters.server.busy()};
+      }
+    }
+  }
+  for (const auto& [id, link] : links) {
+    record.links.push_back(link);
+    record.activity.link_bytes += link.bytes;
+  }
+  for (const auto& [id, bytes] : switch_bytes) record.activity.switch_bytes += bytes;
+}
+
+}  // namespace trnsim

@@ -1,0 +1,42 @@
+#include "models/system/simulation.h"
+
+#include <cstdlib>
+
+#include "models/interconnect/topology.h"
+#include "models/mechanism/error.h"
+#include "models/system/folding.h"
+#include "models/system/machine.h"
+
+namespace trnsim {
+namespace {
+
+// Every report of the kernel worse than information is an error of ours, and nothing of it goes to standard output.
+void quiet_reports() {
+  using namespace sc_core;
+  setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0);
+  sc_report_handler::set_actions(SC_INFO, SC_DO_NOTHING);
+  sc_report_handler::set_actions(SC_WARNING, SC_THROW);
+  sc_report_handler::set_actions(SC_ERROR, SC_THROW);
+  sc_report_handler::set_actions(SC_FATAL, SC_THROW);
+}
+
+std::vector<ReplicaClass> every_replica_apart(const Job& job) {
+  std::vector<ReplicaClass> classes;
+  for (std::uint32_t i = 0; i < job.replicas.size(); ++i) classes.push_back({{i}});
+  return classes;
+}
+
+}  // namespace
+
+RunRecord simulate(const MachineSpec& machine, const Job& job, const SimulationOptions& options) {
+  quiet_reports();
+  check(!job.replicas.empty(), "a job has at least one replica");
+  const Topology topology(machine.fabric, machine.chips, machine.link_bandwidth_scale);
+  const std::vector<ReplicaClass> classes =
+      options.fold == Fold::kAuto ? fold_replicas(machine, topology, job) : every_replica_apart(job);
+  Machine simulated(machine, topology, job, classes, options);
+  simulated.run();
+  return simulated.collect();
+}
+
+}  // namespace trnsim

@@ -1,0 +1,96 @@
+// What the parts of a chip ask of each other. Plain calls: sockets stand only at chip boundaries.
+#pragma once
+
+#include <cstdint>
+
+#include "models/mechanism/flow_network.h"
+#include "models/mechanism/ids.h"
+#include "models/mechanism/units.h"
+#include "models/program/instruction.h"
+
+namespace trnsim {
+
+/// A core's share in its HBM stack.
+struct StackShare {
+  FlowNetwork* network = nullptr;  ///< event loop of the stack
+  std::uint32_t resource = 0;      ///< the stack's bandwidth in `network`
+  double read_weight = 0;          ///< stack bandwidth taken per byte read: 1 / sustained fraction
+  double write_weight = 0;         ///< per byte written
+};
+
+/// A transfer that an engine has issued, on its way to a DMA queue.
+struct TransferRequest {
+  const Instruction* instruction = nullptr;  ///< its signals are added when the transfer has left or arrived locally
+  const Transfer* transfer = nullptr;
+  std::uint64_t repeat = 1;
+  CoreId destination;
+};
+
+struct Delivery;
+
+/// Told that the time at which the last byte leaves the source is known (Delivery::source_done).
+class TailListener {
+ public:
+  virtual void tail_sent(Delivery& delivery) = 0;
+
+ protected:
+  ~TailListener() = default;
+};
+
+/// Data on its way from one core to another. Cut-through: the head travels ahead, the tail follows at the pace of
+/// the slowest stage. Arrival = max(write done, tail through the links, source done + path latency).
+struct Delivery {
+  Bytes bytes;
+  CoreId source;
+  CoreId destination;
+  Space space = Space::kHbm;  ///< where it is written
+  SemaphoreUse on_delivery{};
+  std::uint64_t order = 0;  ///< unique; breaks ties
+  Time path_latency;        ///< of the route, without queueing
+  Time tail;                ///< last byte out of the last link
+  Time source_done;
+  bool source_finished = false;
+  Time written;
+  bool write_finished = false;
+  TailListener* waiting = nullptr;  ///< receiver that has written all but waits for the tail
+  std::uint32_t arrival = 0;        ///< the receiver's own number for it
+  std::uint32_t source_port = 0;    ///< where the fabric got it from
+  void* payload = nullptr;          ///< the TLM payload that carries it between chips, if any
+};
+
+/// A core, as the memory side sees it.
+class CorePort {
+ public:
+  /// The transfer of `instruction` is complete; its signals become visible at `visible`.
+  virtual void transfer_done(Time visible, std::uint64_t order, const Instruction& instruction) = 0;
+  /// A message has arrived; `use` is added to its semaphore at `visible`.
+  virtual void delivered(Time visible, std::uint64_t order, SemaphoreUse use) = 0;
+
+ protected:
+  ~CorePort() = default;
+};
+
+/// The way out of a core's DMA engines to another core.
+class RemotePort {
+ public:
+  virtual Delivery& new_delivery() = 0;
+  /// The head of `delivery` leaves the DMA engines at `head`, not before now.
+  virtual void send(Time now, Time head, Delivery& delivery) = 0;
+  /// The last byte leaves at `last_byte`, now or a fixed latency later.
+  virtual void sent(Time last_byte, Delivery& delivery) = 0;
+
+ protected:
+  ~RemotePort() = default;
+};
+
+/// The DMA engines, as a core sees them.
+class DmaPort {
+ public:
+  /// Hands `request` to queue `request.transfer->queue` at time `at`, not before now.
+  virtual void submit(Time at, const TransferRequest& request) = 0;
+
+ protected:
+  ~DmaPort() = default;
+};
+
+}  // namespace trnsim
