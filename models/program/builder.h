@@ -22,6 +22,9 @@ namespace trnsim {
 
 /// Completion of an earlier instruction or transfer, as something to depend on.
 struct Handle {
+  /// Whether there is anything to wait for.
+  [[nodiscard]] bool valid() const { return producer >= 0; }
+
   std::int32_t producer = -1;  ///< engine, or kEngineCount + queue for a transfer; -1 = nothing
   std::uint32_t position = 0;  ///< instruction that produces it, within its engine's list
   std::uint32_t engine = 0;    ///< engine whose list holds that instruction
@@ -48,6 +51,7 @@ class SegmentBuilder {
   }
 
   /// Starts a DMA transfer from `engine`'s list; the handle is the transfer's completion on its queue.
+  /// REQUIRES: all transfers of one queue are started by one engine.
   Handle dma(Engine engine, const Transfer& transfer, Count repeat, std::span<const Handle> after = {});
   Handle dma(Engine engine, const Transfer& transfer, Count repeat, std::initializer_list<Handle> after) {
     return dma(engine, transfer, repeat, std::span<const Handle>(after.begin(), after.size()));
@@ -70,6 +74,7 @@ class SegmentBuilder {
   /// A transfer from inside that later code needs must be waited for inside the loop.
   struct LoopExit {
     std::array<Handle, kEngineCount> after;  ///< by Engine
+    [[nodiscard]] Handle on(Engine engine) const { return after[static_cast<std::size_t>(engine)]; }
   };
   LoopExit loop(Count trips, const std::function<void()>& body);
 
@@ -78,23 +83,37 @@ class SegmentBuilder {
 
  private:
   friend class ProgramBuilder;
-  SegmentBuilder(ProgramBuilder& program, Segment& segment, std::uint32_t operator_id);
+  SegmentBuilder(ProgramBuilder& program, Segment& segment) : program_(program), segment_(segment) {}
 
-  struct PairState;
-  struct Scope;
-  void depend(Engine consumer, Instruction& instruction, Handle handle);
+  struct Scope {
+    std::uint32_t id = 0;
+    Count trips;
+    std::array<std::int64_t, kEngineCount> begin{-1, -1, -1, -1, -1, -1};  ///< position of LoopBegin, -1 = not used
+  };
+  /// A finished loop in which a consumer took counts of a producer: later waits must not overtake those inside.
+  struct ClosedLoop {
+    std::uint32_t producer_begin = 0;
+    std::uint32_t consumer_begin = 0;
+  };
+  using PairInScope = std::tuple<std::uint32_t, std::int32_t, std::uint32_t>;  ///< scope, producer, consumer
+
+  [[nodiscard]] std::vector<Instruction>& list(Engine engine);
+  [[nodiscard]] std::uint32_t current_scope() const { return open_.empty() ? 0 : open_.back().id; }
+  Handle append(Engine engine, Instruction instruction, std::int32_t producer, std::span<const Handle> after);
+  void open_loops(Engine engine);
+  [[nodiscard]] std::int64_t anchor(Engine consumer, Handle handle) const;
+  void depend(Engine consumer, std::vector<SemaphoreUse>& waits, Handle handle);
+  void add_signal(Handle handle, SemaphoreId semaphore, std::uint32_t count);
   void add_wait(Instruction& instruction, SemaphoreId semaphore, std::uint32_t count) const;
-  void add_signal(Instruction& instruction, SemaphoreId semaphore, std::uint32_t count) const;
+  LoopExit close_loop();
 
   ProgramBuilder& program_;
   Segment& segment_;
   std::uint16_t operator_id_ = 0;
-  std::uint32_t scope_ = 0;
-  std::uint32_t next_scope_ = 0;
-  std::vector<std::uint32_t> open_scopes_;
-  std::map<std::uint32_t, std::array<std::uint32_t, kEngineCount>> loop_begins_;  ///< scope -> position per engine
-  /// (scope, producer, consumer) -> position of the newest producing instruction already waited for
-  std::map<std::tuple<std::uint32_t, std::int32_t, std::uint32_t>, std::uint32_t> waited_;
+  std::uint32_t next_scope_ = 1;
+  std::vector<Scope> open_;
+  std::map<PairInScope, std::uint32_t> waited_;  ///< newest producing position waited for, plus one
+  std::map<PairInScope, std::vector<ClosedLoop>> closed_;
   std::array<std::vector<SemaphoreUse>, kEngineCount> pending_waits_;
 };
 
@@ -117,6 +136,10 @@ class ProgramBuilder {
   /// Appends a call; its registers follow those of the calls before. Returns the first register.
   std::uint32_t call(std::uint32_t segment);
 
+  /// What the program holds in each partition so far.
+  [[nodiscard]] Bytes sbuf_per_partition() const { return program_->sbuf_per_partition; }
+  [[nodiscard]] Bytes psum_per_partition() const { return program_->psum_per_partition; }
+
   /// The finished program. REQUIRES: called once.
   std::shared_ptr<const Program> finish();
 
@@ -124,10 +147,12 @@ class ProgramBuilder {
   friend class SegmentBuilder;
   SemaphoreId pair_semaphore(std::int32_t producer, Engine consumer);
   std::uint16_t operator_id(const std::string& name);
+  void queue_is_issued_by(std::uint8_t queue, Engine engine);
 
   std::shared_ptr<Program> program_;
   std::map<std::pair<std::int32_t, std::uint32_t>, SemaphoreId> pairs_;
   std::map<std::string, std::uint16_t> operator_ids_;
+  std::map<std::uint8_t, Engine> queue_owners_;
   std::uint32_t next_frame_ = 0;
 };
 
