@@ -14,12 +14,12 @@ namespace trnsim {
 /// A resolved parameter, as `trnsim show` prints it and parameters.csv records it.
 struct ResolvedParameter {
   std::string name;
-  std::string value;       ///< as written
+  std::string value;  ///< as written
   std::string unit;
   std::string low, high;   ///< empty where not uncertain
   std::string confidence;  ///< documented, measured, derived, third-party, estimated, calibrated; "set" for an override
   std::string source;
-  std::string origin;      ///< "trn3.csv:41" or "--set"
+  std::string origin;  ///< "trn3.csv:41" or "--set"
 };
 
 /// Printed totals (rows `published.*`), for comparison only.
@@ -46,7 +46,7 @@ struct Override {
 struct ParameterInfo {
   std::string name;
   Dimension dimension;
-  std::string range;    ///< "1..64", for people
+  std::string range;  ///< "1..64", for people
   std::string meaning;
 };
 

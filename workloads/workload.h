@@ -29,30 +29,30 @@ struct WorkloadOverride {
 
 /// Closed-form facts of the job, from model dimensions alone; what the counters are held against.
 struct WorkloadFacts {
-  std::uint64_t useful_flop = 0;          ///< the workload's own matmul FLOPs on the whole machine, no padding
-  std::uint64_t weight_bytes = 0;         ///< that must be read at least once per run, on the whole machine, as mapped
+  std::uint64_t useful_flop = 0;   ///< the workload's own matmul FLOPs on the whole machine, no padding
+  std::uint64_t weight_bytes = 0;  ///< that must be read at least once per run, on the whole machine, as mapped
   std::uint64_t bias_bytes = 0;
   std::uint64_t kv_read_bytes = 0;
   std::uint64_t kv_write_bytes = 0;
-  std::uint64_t padding_flop = 0;         ///< issued beyond useful because tiles and batches are padded
-  std::uint64_t tokens = 0;               ///< produced (decode) or processed (prefill), whole machine
-  std::uint64_t sequences = 0;            ///< in flight, whole machine (batch)
+  std::uint64_t padding_flop = 0;  ///< issued beyond useful because tiles and batches are padded
+  std::uint64_t tokens = 0;        ///< produced (decode) or processed (prefill), whole machine
+  std::uint64_t sequences = 0;     ///< in flight, whole machine (batch)
   std::uint64_t batch_per_replica = 0;
-  std::uint64_t padded_sequences = 0;     ///< added so that the batch divides
+  std::uint64_t padded_sequences = 0;  ///< added so that the batch divides
   std::uint32_t tp = 0, ep = 0, dp = 0, lnc = 0;
-  std::uint64_t idle_cores = 0;           ///< physical cores without work
-  std::uint64_t distinct_experts = 0;     ///< drawn, summed over layers, of one replica
-  double memory_gib_per_chip = 0;         ///< fullest chip: weights, KV, activations, reserve
-  std::string peak_dtype;                 ///< fastest matmul dtype used
+  std::uint64_t idle_cores = 0;                 ///< physical cores without work
+  std::uint64_t distinct_experts = 0;           ///< drawn, summed over layers, of one replica
+  double memory_gib_per_chip = 0;               ///< fullest chip: weights, KV, activations, reserve
+  std::string peak_dtype;                       ///< fastest matmul dtype used
   std::uint64_t collective_bytes_per_rank = 0;  ///< closed form, payload one rank sends
-  std::string unit_of_tokens;             ///< "decode", "prefill" or empty for kernels
+  std::string unit_of_tokens;                   ///< "decode", "prefill" or empty for kernels
 };
 
 struct LoweredWorkload {
   Job job;
   WorkloadFacts facts;
-  std::uint64_t roofline_ps = 0;          ///< bound from array peak, HBM, DMA and links
-  std::string roofline_limit;             ///< which of them binds: "tensor", "hbm", "dma", "link"
+  std::uint64_t roofline_ps = 0;  ///< bound from array peak, HBM, DMA and links
+  std::string roofline_limit;     ///< which of them binds: "tensor", "hbm", "dma", "link"
 };
 
 /// A workload file with overrides applied, names, units and ranges checked.

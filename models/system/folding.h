@@ -27,7 +27,7 @@ struct ReplicaClass {
 
 /// Links that `group` uses, in the order of first use over its (from chip, to chip) pairs. Equivalent groups give lists
 /// of equal length whose i-th links correspond.
-[[nodiscard]] std::vector<LinkId> links_in_order(const MachineSpec& machine, const Topology& topology, const Job& job,
+[[nodiscard]] std::vector<LinkId> links_in_order(const MachineSpec& machine, const Topology& topology,
                                                  const ReplicaGroup& group);
 
 }  // namespace trnsim

@@ -167,9 +167,9 @@ void Machine::add_links(RunRecord& record) const {
   std::map<std::uint32_t, std::uint64_t> switch_bytes;
   for (const ReplicaClass& replica_class : classes_) {
     const std::vector<LinkId> simulated =
-        links_in_order(spec_, topology_, job_, job_.replicas[replica_class.members.front()]);
+        links_in_order(spec_, topology_, job_.replicas[replica_class.members.front()]);
     for (std::uint32_t member : replica_class.members) {
-      const std::vector<LinkId> own = links_in_order(spec_, topology_, job_, job_.replicas[member]);
+      const std::vector<LinkId> own = links_in_order(spec_, topology_, job_.replicas[member]);
       for (std::size_t i = 0; i < own.size(); ++i) {
         const Fabric::LinkCounters& counters = fabric_.links()[simulated[i].index()];
         const Link& link = topology_.links()[own[i].index()];

@@ -10,16 +10,16 @@ namespace trnsim {
 
 /// What a value measures; decides which units are accepted.
 enum class Dimension : std::uint8_t {
-  kCount,            ///< whole number, unit column "count" (also "cycles", "elements"; the unit must be named in files)
-  kFraction,         ///< 0..1 or as bounded, unit "1"
-  kFrequency,        ///< Hz, kHz, MHz, GHz -> Hz
-  kBandwidth,        ///< B/s, kB/s, MB/s, GB/s, TB/s (10^n), GiB/s -> B/s
-  kCapacity,         ///< B, KiB, MiB, GiB, kB, MB, GB -> B
-  kTime,             ///< ps, ns, us, ms, s -> ps
-  kEnergy,           ///< pJ, nJ, fJ per action, unit may carry /MAC, /B, /op, /bit (bit: times 8 per byte) -> J
-  kPower,            ///< mW, W, kW, MW -> W
-  kPrice,            ///< USD/h
-  kWord,             ///< one of a list of words, unit empty
+  kCount,      ///< whole number, unit column "count" (also "cycles", "elements"; the unit must be named in files)
+  kFraction,   ///< 0..1 or as bounded, unit "1"
+  kFrequency,  ///< Hz, kHz, MHz, GHz -> Hz
+  kBandwidth,  ///< B/s, kB/s, MB/s, GB/s, TB/s (10^n), GiB/s -> B/s
+  kCapacity,   ///< B, KiB, MiB, GiB, kB, MB, GB -> B
+  kTime,       ///< ps, ns, us, ms, s -> ps
+  kEnergy,     ///< pJ, nJ, fJ per action, unit may carry /MAC, /B, /op, /bit (bit: times 8 per byte) -> J
+  kPower,      ///< mW, W, kW, MW -> W
+  kPrice,      ///< USD/h
+  kWord,       ///< one of a list of words, unit empty
 };
 
 /// A parsed value in base units. Whole-number dimensions use `integer`, the others `real`.
