@@ -72,6 +72,7 @@ struct ControlSpec {
 struct CollectiveCoreSpec {
   Time message_issue;  ///< occupancy per message released
   Time step;           ///< semaphore arrival to the release of the messages that depend on it
+  Bytes mesh_limit;    ///< largest collective that the runtime does by mesh; above, by ring
 };
 
 struct CoreSpec {

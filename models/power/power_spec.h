@@ -43,7 +43,7 @@ struct SystemPowerSpec {
   double psu_efficiency = 0;
   double network_share = 0;  ///< data-centre network, as a fraction of IT power
   double pue = 0;
-  UsdPerHour price;  ///< of the whole machine; negative = not public
+  UsdPerHour price;  ///< of the whole machine; 0 = not public
 };
 
 struct PowerSpec {

@@ -19,6 +19,7 @@ enum class Dimension : std::uint8_t {
   kEnergy,     ///< pJ, nJ, fJ per action, unit may carry /MAC, /B, /op, /bit (bit: times 8 per byte) -> J
   kPower,      ///< mW, W, kW, MW -> W
   kPrice,      ///< USD/h
+  kCompute,  ///< GFLOPS, TFLOPS, PFLOPS -> FLOP/s; printed totals only
   kWord,       ///< one of a list of words, unit empty
 };
 

@@ -1,0 +1,223 @@
+#include "platforms/parameters.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace trnsim {
+namespace {
+
+constexpr std::array<std::string_view, 2> kYesNo = {"no", "yes"};
+constexpr std::array<std::string_view, 3> kFabrics = {"none", "torus", "switched"};
+constexpr std::array<std::string_view, 2> kReadings = {"lanes", "level_table"};
+
+void assign(std::uint32_t& field, const Value& value) { field = static_cast<std::uint32_t>(value.integer); }
+void assign(double& field, const Value& value) { field = value.real; }
+void assign(Hertz& field, const Value& value) { field = Hertz(static_cast<std::uint64_t>(value.integer)); }
+void assign(Bytes& field, const Value& value) { field = Bytes(static_cast<std::uint64_t>(value.integer)); }
+void assign(BytesPerSecond& field, const Value& value) {
+  field = BytesPerSecond(static_cast<std::uint64_t>(value.integer));
+}
+void assign(Time& field, const Value& value) { field = Time(value.integer); }
+void assign(Joules& field, const Value& value) { field = Joules(value.real); }
+void assign(Watts& field, const Value& value) { field = Watts(value.real); }
+void assign(UsdPerHour& field, const Value& value) { field = UsdPerHour(value.real); }
+void assign(bool& field, const Value& value) { field = value.word == "yes"; }
+void assign(FabricKind& field, const Value& value) {
+  field = value.word == "torus"      ? FabricKind::kTorus
+          : value.word == "switched" ? FabricKind::kSwitched
+                                     : FabricKind::kNone;
+}
+void assign(LinkReading& field, const Value& value) {
+  field = value.word == "lanes" ? LinkReading::kLanes : LinkReading::kLevelTable;
+}
+
+// clang-format off: one row per parameter, sorted by name
+#define TRNSIM_FIELD(field) [](MachineSpec& machine, const Value& value) { assign(machine.field, value); }
+constexpr std::array kParameters = std::to_array<Parameter>({
+    {"chip.cores", Dimension::kCount, 1, 256, "NeuronCores per chip", Applies::kAlways, TRNSIM_FIELD(cores_per_chip)},
+    {"chip.hbm.read_fraction", Dimension::kFraction, 0.01, 1, "sustained share of the bandwidth while reading", Applies::kAlways, TRNSIM_FIELD(hbm.read_fraction)},
+    {"chip.hbm.reserve_other_per_core", Dimension::kCapacity, 0, 1e12, "HBM per core kept for runtime and collectives", Applies::kAlways, TRNSIM_FIELD(hbm.reserve_other_per_core)},
+    {"chip.hbm.reserve_per_core", Dimension::kCapacity, 0, 1e12, "HBM per core kept for GpSimd microcode", Applies::kAlways, TRNSIM_FIELD(hbm.reserve_per_core)},
+    {"chip.hbm.stack_bandwidth", Dimension::kBandwidth, 1e6, 1e15, "bandwidth of one stack, reads and writes together", Applies::kAlways, TRNSIM_FIELD(hbm.bandwidth)},
+    {"chip.hbm.stack_capacity", Dimension::kCapacity, 1, 1e15, "capacity of one stack", Applies::kAlways, TRNSIM_FIELD(hbm.capacity)},
+    {"chip.hbm.stacks", Dimension::kCount, 1, 64, "HBM stacks per chip", Applies::kAlways, TRNSIM_FIELD(hbm.stacks)},
+    {"chip.hbm.write_fraction", Dimension::kFraction, 0.01, 1, "sustained share of the bandwidth while writing", Applies::kAlways, TRNSIM_FIELD(hbm.write_fraction)},
+    {"core.collective.mesh_limit", Dimension::kCapacity, 0, 1e15, "largest collective done by mesh; above, by ring", Applies::kAlways, TRNSIM_FIELD(core.collective.mesh_limit)},
+    {"core.collective.message_issue", Dimension::kTime, 0, 1e12, "CC-core time per message released", Applies::kAlways, TRNSIM_FIELD(core.collective.message_issue)},
+    {"core.collective.step", Dimension::kTime, 0, 1e12, "arrival of an awaited message to the release of the next", Applies::kAlways, TRNSIM_FIELD(core.collective.step)},
+    {"core.control.dispatch", Dimension::kTime, 0, 1e12, "step of a sequencer: one trip of a loop", Applies::kAlways, TRNSIM_FIELD(core.control.dispatch)},
+    {"core.control.program_entry", Dimension::kTime, 0, 1e12, "start of a program to its first instruction", Applies::kAlways, TRNSIM_FIELD(core.control.program_entry)},
+    {"core.control.program_exit", Dimension::kTime, 0, 1e12, "last completion to the end of the program", Applies::kAlways, TRNSIM_FIELD(core.control.program_exit)},
+    {"core.control.semaphore", Dimension::kTime, 0, 1e12, "signal of one engine to start of another", Applies::kAlways, TRNSIM_FIELD(core.control.semaphore)},
+    {"core.control.semaphores", Dimension::kCount, 1, 65535, "semaphores of a core", Applies::kAlways, TRNSIM_FIELD(core.control.semaphores)},
+    {"core.gpsimd.clock", Dimension::kFrequency, 1e6, 1e11, "clock of the GpSimd engine", Applies::kAlways, TRNSIM_FIELD(core.gpsimd.clock)},
+    {"core.gpsimd.completion", Dimension::kTime, 0, 1e12, "end of occupancy to result visible", Applies::kAlways, TRNSIM_FIELD(core.gpsimd.completion)},
+    {"core.gpsimd.rate", Dimension::kCount, 1, 64, "elements per partition and cycle", Applies::kAlways, TRNSIM_FIELD(core.gpsimd.rate)},
+    {"core.gpsimd.start", Dimension::kCount, 0, 65536, "cycles of an instruction before its first element", Applies::kAlways, TRNSIM_FIELD(core.gpsimd.start)},
+    {"core.partitions", Dimension::kCount, 1, 4096, "partitions of SBUF and PSUM", Applies::kAlways, TRNSIM_FIELD(core.partitions)},
+    {"core.psum.banks", Dimension::kCount, 1, 1024, "PSUM banks", Applies::kAlways, TRNSIM_FIELD(core.psum_banks)},
+    {"core.psum.per_partition", Dimension::kCapacity, 1, 1e9, "PSUM of a partition", Applies::kAlways, TRNSIM_FIELD(core.psum_per_partition)},
+    {"core.sbuf.per_partition", Dimension::kCapacity, 1, 1e9, "SBUF of a partition that kernels may use", Applies::kAlways, TRNSIM_FIELD(core.sbuf_per_partition)},
+    {"core.scalar.clock", Dimension::kFrequency, 1e6, 1e11, "clock of the scalar engine", Applies::kAlways, TRNSIM_FIELD(core.scalar.clock)},
+    {"core.scalar.completion", Dimension::kTime, 0, 1e12, "end of occupancy to result visible", Applies::kAlways, TRNSIM_FIELD(core.scalar.completion)},
+    {"core.scalar.issue_overhead", Dimension::kTime, 0, 1e12, "added to every occupancy", Applies::kAlways, TRNSIM_FIELD(core.scalar.issue_overhead)},
+    {"core.scalar.minimum_interval", Dimension::kCount, 0, 4096, "cycles of an instruction at least", Applies::kAlways, TRNSIM_FIELD(core.scalar.minimum_interval)},
+    {"core.scalar.rate", Dimension::kCount, 1, 64, "elements per partition and cycle, other", Applies::kAlways, TRNSIM_FIELD(core.scalar.rate)},
+    {"core.scalar.rate_16bit", Dimension::kCount, 1, 64, "elements per partition and cycle, 16-bit or narrower in SBUF", Applies::kAlways, TRNSIM_FIELD(core.scalar.rate_16bit)},
+    {"core.tensor.clock", Dimension::kFrequency, 1e6, 1e11, "clock of the tensor array", Applies::kAlways, TRNSIM_FIELD(core.tensor.clock)},
+    {"core.tensor.columns", Dimension::kCount, 1, 4096, "stationary columns of the array", Applies::kAlways, TRNSIM_FIELD(core.tensor.columns)},
+    {"core.tensor.fill", Dimension::kTime, 0, 1e12, "end of issue to result visible", Applies::kAlways, TRNSIM_FIELD(core.tensor.fill)},
+    {"core.tensor.fp32_passes", Dimension::kCount, 1, 64, "array passes of an FP32 matmul", Applies::kAlways, TRNSIM_FIELD(core.tensor.fp32_passes)},
+    {"core.tensor.fp8_rows", Dimension::kCount, 1, 16384, "contraction depth of one FP8 pass", Applies::kAlways, TRNSIM_FIELD(core.tensor.fp8_rows)},
+    {"core.tensor.limiter", Dimension::kWord, 0, 1, "whether the dI/dt clock limiter is present", Applies::kAlways, TRNSIM_FIELD(core.tensor.limiter), kYesNo},
+    {"core.tensor.limiter_close", Dimension::kFraction, 0, 1, "activity of a window below which the limit closes", Applies::kAlways, TRNSIM_FIELD(core.tensor.limiter_close)},
+    {"core.tensor.limiter_fraction", Dimension::kFraction, 0.01, 1, "rate while limited", Applies::kAlways, TRNSIM_FIELD(core.tensor.limiter_fraction)},
+    {"core.tensor.limiter_open", Dimension::kFraction, 0, 1, "activity of a window above which the limit opens", Applies::kAlways, TRNSIM_FIELD(core.tensor.limiter_open)},
+    {"core.tensor.limiter_window", Dimension::kTime, 1, 1e12, "window over which the limiter measures activity", Applies::kAlways, TRNSIM_FIELD(core.tensor.limiter_window)},
+    {"core.tensor.max_moving", Dimension::kCount, 1, 65536, "moving columns of one matmul at most", Applies::kAlways, TRNSIM_FIELD(core.tensor.max_moving)},
+    {"core.tensor.minimum_interval", Dimension::kCount, 0, 4096, "cycles between two matmuls at least", Applies::kAlways, TRNSIM_FIELD(core.tensor.minimum_interval)},
+    {"core.tensor.mx_rows", Dimension::kCount, 0, 16384, "contraction depth of one MXFP8 or MXFP4 pass; 0 = no microscaling", Applies::kAlways, TRNSIM_FIELD(core.tensor.mx_rows)},
+    {"core.tensor.rows", Dimension::kCount, 1, 4096, "contraction depth of one BF16 pass", Applies::kAlways, TRNSIM_FIELD(core.tensor.rows)},
+    {"core.tensor.weight_load", Dimension::kCount, 0, 4096, "cycles to load a full stationary tile", Applies::kAlways, TRNSIM_FIELD(core.tensor.weight_load)},
+    {"core.vector.binary_rate", Dimension::kCount, 1, 64, "elements per partition and cycle: two inputs, other", Applies::kAlways, TRNSIM_FIELD(core.vector.binary_rate)},
+    {"core.vector.binary_rate_16bit", Dimension::kCount, 1, 64, "elements per partition and cycle: two inputs, 16-bit or narrower, in SBUF", Applies::kAlways, TRNSIM_FIELD(core.vector.binary_rate_16bit)},
+    {"core.vector.clock", Dimension::kFrequency, 1e6, 1e11, "clock of the vector engine", Applies::kAlways, TRNSIM_FIELD(core.vector.clock)},
+    {"core.vector.completion", Dimension::kTime, 0, 1e12, "end of occupancy to result visible", Applies::kAlways, TRNSIM_FIELD(core.vector.completion)},
+    {"core.vector.copy_rate", Dimension::kCount, 1, 64, "elements per partition and cycle: one input, other types, in SBUF", Applies::kAlways, TRNSIM_FIELD(core.vector.copy_rate)},
+    {"core.vector.copy_rate_16bit", Dimension::kCount, 1, 64, "elements per partition and cycle: one input, 16-bit or narrower, in SBUF", Applies::kAlways, TRNSIM_FIELD(core.vector.copy_rate_16bit)},
+    {"core.vector.exponential_rate", Dimension::kCount, 0, 64, "elements per partition and cycle of the fused exponential; 0 = not present", Applies::kAlways, TRNSIM_FIELD(core.vector.exponential_rate)},
+    {"core.vector.issue_overhead", Dimension::kTime, 0, 1e12, "added to every occupancy", Applies::kAlways, TRNSIM_FIELD(core.vector.issue_overhead)},
+    {"core.vector.minimum_interval", Dimension::kCount, 0, 4096, "cycles of an instruction at least", Applies::kAlways, TRNSIM_FIELD(core.vector.minimum_interval)},
+    {"core.vector.psum_rate", Dimension::kCount, 1, 64, "elements per partition and cycle: any operand in PSUM", Applies::kAlways, TRNSIM_FIELD(core.vector.psum_rate)},
+    {"core.vector.quantize_mx_rate", Dimension::kCount, 0, 64, "elements per partition and cycle of the MX quantiser; 0 = not present", Applies::kAlways, TRNSIM_FIELD(core.vector.quantize_mx_rate)},
+    {"core.vector.reciprocal_cycles", Dimension::kCount, 1, 64, "cycles per element of a reciprocal", Applies::kAlways, TRNSIM_FIELD(core.vector.reciprocal_cycles)},
+    {"core.vector.reduce_rate", Dimension::kCount, 1, 64, "elements per partition and cycle: reduction along the free dimension", Applies::kAlways, TRNSIM_FIELD(core.vector.reduce_rate)},
+    {"dma.descriptor", Dimension::kTime, 0, 1e12, "engine time per descriptor beyond its bytes", Applies::kAlways, TRNSIM_FIELD(dma.descriptor)},
+    {"dma.dispatch", Dimension::kTime, 0, 1e12, "issue to the first descriptor in its queue", Applies::kAlways, TRNSIM_FIELD(dma.dispatch)},
+    {"dma.engine_bandwidth", Dimension::kBandwidth, 1e6, 1e15, "sustained bandwidth of one engine", Applies::kAlways, TRNSIM_FIELD(dma.engine_bandwidth)},
+    {"dma.engines", Dimension::kCount, 1, 1024, "DMA engines per core", Applies::kAlways, TRNSIM_FIELD(dma.engines)},
+    {"dma.hardware_generators", Dimension::kCount, 0, 64, "hardware descriptor generators per core", Applies::kAlways, TRNSIM_FIELD(dma.hardware_generators)},
+    {"dma.hardware_issue", Dimension::kTime, 0, 1e12, "engine time to start a transfer through a hardware generator", Applies::kAlways, TRNSIM_FIELD(dma.hardware_issue)},
+    {"dma.max_descriptor", Dimension::kCapacity, 1, 1e9, "payload of one descriptor at most", Applies::kAlways, TRNSIM_FIELD(dma.max_descriptor)},
+    {"dma.notify", Dimension::kTime, 0, 1e12, "last byte to semaphore visible at the consumer", Applies::kAlways, TRNSIM_FIELD(dma.notify)},
+    {"dma.prebuilt_issue", Dimension::kTime, 0, 1e12, "engine time to start a prebuilt ring", Applies::kAlways, TRNSIM_FIELD(dma.prebuilt_issue)},
+    {"dma.queues_per_engine", Dimension::kCount, 16, 16, "queues per DMA engine", Applies::kAlways, TRNSIM_FIELD(dma.queues_per_engine)},
+    {"dma.read_latency", Dimension::kTime, 0, 1e12, "first byte of a transfer that reads HBM", Applies::kAlways, TRNSIM_FIELD(dma.read_latency)},
+    {"dma.software_descriptor", Dimension::kTime, 0, 1e12, "engine time per software-generated descriptor", Applies::kAlways, TRNSIM_FIELD(dma.software_descriptor)},
+    {"dma.software_issue", Dimension::kTime, 0, 1e12, "engine time to start a software-generated transfer", Applies::kAlways, TRNSIM_FIELD(dma.software_issue)},
+    {"dma.write_latency", Dimension::kTime, 0, 1e12, "first byte of a transfer that reads SBUF", Applies::kAlways, TRNSIM_FIELD(dma.write_latency)},
+    {"fabric.chip_forward_latency", Dimension::kTime, 0, 1e12, "through an intermediate chip", Applies::kAnyFabric, TRNSIM_FIELD(fabric.chip_forward_latency)},
+    {"fabric.chips_per_sled", Dimension::kCount, 1, 64, "chips per sled", Applies::kSwitched, TRNSIM_FIELD(fabric.chips_per_sled)},
+    {"fabric.cross_rack.lanes_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "link to the same position of another rack: raw, one direction, by lane counts", Applies::kSwitched, TRNSIM_FIELD(fabric.cross_rack.lanes_bandwidth)},
+    {"fabric.cross_rack.latency", Dimension::kTime, 0, 1e12, "link to the same position of another rack: one traversal", Applies::kSwitched, TRNSIM_FIELD(fabric.cross_rack.latency)},
+    {"fabric.cross_rack.level_table_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "link to the same position of another rack: raw, one direction, by the vendor's level table", Applies::kSwitched, TRNSIM_FIELD(fabric.cross_rack.level_table_bandwidth)},
+    {"fabric.kind", Dimension::kWord, 0, 0, "shape of the scale-up fabric", Applies::kAlways, TRNSIM_FIELD(fabric.kind), kFabrics},
+    {"fabric.link.reading", Dimension::kWord, 0, 0, "which published reading of the link widths to use", Applies::kAnyFabric, TRNSIM_FIELD(fabric.reading), kReadings},
+    {"fabric.link.sustained_fraction", Dimension::kFraction, 0.01, 1, "payload share of raw link bandwidth", Applies::kAnyFabric, TRNSIM_FIELD(fabric.link_sustained_fraction)},
+    {"fabric.on_chip_latency", Dimension::kTime, 0, 1e12, "core to core inside a chip", Applies::kAlways, TRNSIM_FIELD(fabric.on_chip_latency)},
+    {"fabric.rack.lanes_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "a chip's links to its switch plane: raw, one direction, by lane counts", Applies::kSwitched, TRNSIM_FIELD(fabric.rack.lanes_bandwidth)},
+    {"fabric.rack.latency", Dimension::kTime, 0, 1e12, "a chip's links to its switch plane: one traversal", Applies::kSwitched, TRNSIM_FIELD(fabric.rack.latency)},
+    {"fabric.rack.level_table_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "a chip's links to its switch plane: raw, one direction, by the vendor's level table", Applies::kSwitched, TRNSIM_FIELD(fabric.rack.level_table_bandwidth)},
+    {"fabric.racks", Dimension::kCount, 1, 64, "racks", Applies::kSwitched, TRNSIM_FIELD(fabric.racks)},
+    {"fabric.sled.lanes_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "link inside a sled: raw, one direction, by lane counts", Applies::kSwitched, TRNSIM_FIELD(fabric.sled.lanes_bandwidth)},
+    {"fabric.sled.latency", Dimension::kTime, 0, 1e12, "link inside a sled: one traversal", Applies::kSwitched, TRNSIM_FIELD(fabric.sled.latency)},
+    {"fabric.sled.level_table_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "link inside a sled: raw, one direction, by the vendor's level table", Applies::kSwitched, TRNSIM_FIELD(fabric.sled.level_table_bandwidth)},
+    {"fabric.sled.switch", Dimension::kWord, 0, 1, "yes: a switch joins the chips of a sled; no: direct links", Applies::kSwitched, TRNSIM_FIELD(fabric.sled_switch), kYesNo},
+    {"fabric.sleds_per_rack", Dimension::kCount, 1, 1024, "sleds per rack", Applies::kSwitched, TRNSIM_FIELD(fabric.sleds_per_rack)},
+    {"fabric.switch_latency", Dimension::kTime, 0, 1e12, "through a switch, port to port", Applies::kSwitched, TRNSIM_FIELD(fabric.switch_latency)},
+    {"fabric.torus.x", Dimension::kCount, 1, 256, "chips along X", Applies::kTorus, TRNSIM_FIELD(fabric.torus_x)},
+    {"fabric.torus.y", Dimension::kCount, 1, 256, "chips along Y", Applies::kTorus, TRNSIM_FIELD(fabric.torus_y)},
+    {"fabric.torus.z", Dimension::kCount, 1, 256, "chips along Z", Applies::kTorus, TRNSIM_FIELD(fabric.torus_z)},
+    {"fabric.xy.lanes_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "XY link: raw, one direction, by lane counts", Applies::kTorus, TRNSIM_FIELD(fabric.xy.lanes_bandwidth)},
+    {"fabric.xy.latency", Dimension::kTime, 0, 1e12, "XY link: one traversal", Applies::kTorus, TRNSIM_FIELD(fabric.xy.latency)},
+    {"fabric.xy.level_table_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "XY link: raw, one direction, by the vendor's level table", Applies::kTorus, TRNSIM_FIELD(fabric.xy.level_table_bandwidth)},
+    {"fabric.z.lanes_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "Z link: raw, one direction, by lane counts", Applies::kTorus, TRNSIM_FIELD(fabric.z.lanes_bandwidth)},
+    {"fabric.z.latency", Dimension::kTime, 0, 1e12, "Z link: one traversal", Applies::kTorus, TRNSIM_FIELD(fabric.z.latency)},
+    {"fabric.z.level_table_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "Z link: raw, one direction, by the vendor's level table", Applies::kTorus, TRNSIM_FIELD(fabric.z.level_table_bandwidth)},
+    {"machine.chips", Dimension::kCount, 1, 4096, "chips of the machine", Applies::kAlways, TRNSIM_FIELD(chips)},
+    {"machine.lnc", Dimension::kCount, 1, 2, "physical cores per logical core unless the workload says otherwise", Applies::kAlways, TRNSIM_FIELD(default_lnc)},
+    {"power.chip.hbm", Dimension::kEnergy, 0, 1, "HBM, per byte: device, PHY and path", Applies::kAlways, TRNSIM_FIELD(power.chip.hbm_byte)},
+    {"power.chip.link", Dimension::kEnergy, 0, 1, "link, per byte and traversal, beyond its static share", Applies::kAlways, TRNSIM_FIELD(power.chip.link_byte)},
+    {"power.chip.mac_bf16", Dimension::kEnergy, 0, 1, "BF16 multiply-accumulate", Applies::kAlways, TRNSIM_FIELD(power.chip.mac[1])},
+    {"power.chip.mac_fp32", Dimension::kEnergy, 0, 1, "FP32 multiply-accumulate", Applies::kAlways, TRNSIM_FIELD(power.chip.mac[0])},
+    {"power.chip.mac_fp8", Dimension::kEnergy, 0, 1, "FP8 multiply-accumulate", Applies::kAlways, TRNSIM_FIELD(power.chip.mac[2])},
+    {"power.chip.mac_mxfp4", Dimension::kEnergy, 0, 1, "MXFP4 multiply-accumulate", Applies::kAlways, TRNSIM_FIELD(power.chip.mac[4])},
+    {"power.chip.mac_mxfp8", Dimension::kEnergy, 0, 1, "MXFP8 multiply-accumulate", Applies::kAlways, TRNSIM_FIELD(power.chip.mac[3])},
+    {"power.chip.psum", Dimension::kEnergy, 0, 1, "PSUM, per byte read or written", Applies::kAlways, TRNSIM_FIELD(power.chip.psum_byte)},
+    {"power.chip.sbuf", Dimension::kEnergy, 0, 1, "SBUF, per byte read or written", Applies::kAlways, TRNSIM_FIELD(power.chip.sbuf_byte)},
+    {"power.chip.static", Dimension::kPower, 0, 1e6, "static power of a chip", Applies::kAlways, TRNSIM_FIELD(power.chip.static_power)},
+    {"power.chip.switch", Dimension::kEnergy, 0, 1, "switch, per byte crossing it", Applies::kAlways, TRNSIM_FIELD(power.chip.switch_byte)},
+    {"power.chip.tdp", Dimension::kPower, 0, 1e6, "power of a chip that the machine is provisioned for", Applies::kAlways, TRNSIM_FIELD(power.chip.tdp)},
+    {"power.chip.vector", Dimension::kEnergy, 0, 1, "element operation of vector, scalar or GpSimd", Applies::kAlways, TRNSIM_FIELD(power.chip.vector_element)},
+    {"power.system.auxiliary", Dimension::kCount, 0, 100000, "number of auxiliary cards", Applies::kAlways, TRNSIM_FIELD(power.system.auxiliary)},
+    {"power.system.auxiliary_each", Dimension::kPower, 0, 1e6, "power of one auxiliary card", Applies::kAlways, TRNSIM_FIELD(power.system.auxiliary_each)},
+    {"power.system.cable", Dimension::kPower, 0, 1e6, "power of one active cable end", Applies::kAlways, TRNSIM_FIELD(power.system.cable)},
+    {"power.system.cables", Dimension::kCount, 0, 100000, "number of active cable ends", Applies::kAlways, TRNSIM_FIELD(power.system.cables)},
+    {"power.system.fan_fraction", Dimension::kFraction, 0, 1, "fans and pumps, of all the rest", Applies::kAlways, TRNSIM_FIELD(power.system.fan_fraction)},
+    {"power.system.host", Dimension::kPower, 0, 1e6, "power of one host", Applies::kAlways, TRNSIM_FIELD(power.system.host)},
+    {"power.system.hosts", Dimension::kCount, 0, 100000, "number of hosts", Applies::kAlways, TRNSIM_FIELD(power.system.hosts)},
+    {"power.system.network_share", Dimension::kFraction, 0, 1, "data-centre network, of IT power", Applies::kAlways, TRNSIM_FIELD(power.system.network_share)},
+    {"power.system.nic", Dimension::kPower, 0, 1e6, "power of one network adapter", Applies::kAlways, TRNSIM_FIELD(power.system.nic)},
+    {"power.system.nics", Dimension::kCount, 0, 100000, "number of network adapters", Applies::kAlways, TRNSIM_FIELD(power.system.nics)},
+    {"power.system.price", Dimension::kPrice, 0, 1000000.0, "price of the whole machine; 0 = not public", Applies::kAlways, TRNSIM_FIELD(power.system.price)},
+    {"power.system.psu_efficiency", Dimension::kFraction, 0.5, 1, "efficiency of the power supplies", Applies::kAlways, TRNSIM_FIELD(power.system.psu_efficiency)},
+    {"power.system.pue", Dimension::kFraction, 1, 3, "power usage effectiveness of the facility", Applies::kAlways, TRNSIM_FIELD(power.system.pue)},
+    {"power.system.rack_switch", Dimension::kPower, 0, 1e6, "power of one rack switch", Applies::kAlways, TRNSIM_FIELD(power.system.rack_switch)},
+    {"power.system.rack_switches", Dimension::kCount, 0, 100000, "number of rack switches", Applies::kAlways, TRNSIM_FIELD(power.system.rack_switches)},
+    {"power.system.retimer", Dimension::kPower, 0, 1e6, "power of one retimer", Applies::kAlways, TRNSIM_FIELD(power.system.retimer)},
+    {"power.system.retimers", Dimension::kCount, 0, 100000, "number of retimers", Applies::kAlways, TRNSIM_FIELD(power.system.retimers)},
+    {"power.system.sled_switch", Dimension::kPower, 0, 1e6, "power of one sled switch", Applies::kAlways, TRNSIM_FIELD(power.system.sled_switch)},
+    {"power.system.sled_switches", Dimension::kCount, 0, 100000, "number of sled switches", Applies::kAlways, TRNSIM_FIELD(power.system.sled_switches)},
+    {"power.system.top_of_rack", Dimension::kPower, 0, 1e6, "all top-of-rack switches together", Applies::kAlways, TRNSIM_FIELD(power.system.top_of_rack)},
+    {"power.system.vrm_loss", Dimension::kFraction, 0, 1, "loss of voltage regulators, of chip power", Applies::kAlways, TRNSIM_FIELD(power.system.vrm_loss)},
+});
+#undef TRNSIM_FIELD
+// clang-format on
+
+constexpr std::array kIndexed = std::to_array<IndexedParameter>({
+    {"core", "clock_scale", "clock of one core, as a multiple",
+     [](MachineSpec& machine, std::uint32_t index, double value) { machine.core_clock_scale[index] = value; }},
+    {"link", "bandwidth_scale", "bandwidth of one direction of a link, as a multiple",
+     [](MachineSpec& machine, std::uint32_t index, double value) { machine.link_bandwidth_scale[index] = value; }},
+});
+
+}  // namespace
+
+std::span<const Parameter> parameter_table() { return kParameters; }
+std::span<const IndexedParameter> indexed_parameters() { return kIndexed; }
+
+const Parameter* find_parameter(std::string_view name) {
+  const auto found = std::lower_bound(kParameters.begin(), kParameters.end(), name,
+                                      [](const Parameter& p, std::string_view n) { return p.name < n; });
+  return found != kParameters.end() && found->name == name ? &*found : nullptr;
+}
+
+const IndexedParameter* find_indexed(std::string_view name, std::uint32_t& index) {
+  const std::size_t open = name.find('[');
+  const std::size_t close = name.find("].");
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return nullptr;
+  const std::string_view digits = name.substr(open + 1, close - open - 1);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) return nullptr;
+  for (const IndexedParameter& indexed : kIndexed) {
+    if (indexed.prefix == name.substr(0, open) && indexed.suffix == name.substr(close + 2)) return &indexed;
+  }
+  return nullptr;
+}
+
+bool applies_to(const Parameter& parameter, FabricKind kind) {
+  switch (parameter.applies) {
+    case Applies::kAlways:
+      return true;
+    case Applies::kTorus:
+      return kind == FabricKind::kTorus;
+    case Applies::kSwitched:
+      return kind == FabricKind::kSwitched;
+    case Applies::kAnyFabric:
+      return kind != FabricKind::kNone;
+  }
+  return true;
+}
+
+}  // namespace trnsim

@@ -1,0 +1,255 @@
+#include "platforms/table/quantity.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "models/mechanism/units.h"
+
+namespace trnsim {
+namespace {
+
+/// A unit is numerator / denominator base units. Base units are small enough that all common values are whole.
+struct Unit {
+  Dimension dimension;
+  std::string_view name;
+  std::int64_t numerator;
+  std::int64_t denominator;
+};
+
+constexpr std::int64_t kKi = 1024;
+constexpr std::array kUnits = std::to_array<Unit>({
+    {Dimension::kCount, "count", 1, 1},
+    {Dimension::kCount, "cycles", 1, 1},
+    {Dimension::kCount, "elements", 1, 1},
+    {Dimension::kCount, "elements/cycle", 1, 1},
+    {Dimension::kCount, "cycles/element", 1, 1},
+    {Dimension::kCount, "rows", 1, 1},
+    {Dimension::kCount, "tokens", 1, 1},
+    {Dimension::kFraction, "1", 1, 1},
+    {Dimension::kFraction, "%", 1, 100},
+    {Dimension::kFrequency, "Hz", 1, 1},
+    {Dimension::kFrequency, "kHz", 1'000, 1},
+    {Dimension::kFrequency, "MHz", 1'000'000, 1},
+    {Dimension::kFrequency, "GHz", 1'000'000'000, 1},
+    {Dimension::kBandwidth, "B/s", 1, 1},
+    {Dimension::kBandwidth, "kB/s", 1'000, 1},
+    {Dimension::kBandwidth, "MB/s", 1'000'000, 1},
+    {Dimension::kBandwidth, "GB/s", 1'000'000'000, 1},
+    {Dimension::kBandwidth, "TB/s", 1'000'000'000'000, 1},
+    {Dimension::kBandwidth, "GiB/s", kKi* kKi* kKi, 1},
+    {Dimension::kBandwidth, "TiB/s", kKi* kKi* kKi* kKi, 1},
+    {Dimension::kCapacity, "B", 1, 1},
+    {Dimension::kCapacity, "kB", 1'000, 1},
+    {Dimension::kCapacity, "MB", 1'000'000, 1},
+    {Dimension::kCapacity, "GB", 1'000'000'000, 1},
+    {Dimension::kCapacity, "TB", 1'000'000'000'000, 1},
+    {Dimension::kCapacity, "KiB", kKi, 1},
+    {Dimension::kCapacity, "MiB", kKi* kKi, 1},
+    {Dimension::kCapacity, "GiB", kKi* kKi* kKi, 1},
+    {Dimension::kCapacity, "TiB", kKi* kKi* kKi* kKi, 1},
+    {Dimension::kTime, "ps", 1, 1},
+    {Dimension::kTime, "ns", 1'000, 1},
+    {Dimension::kTime, "us", 1'000'000, 1},
+    {Dimension::kTime, "ms", 1'000'000'000, 1},
+    {Dimension::kTime, "s", kPicosecondsPerSecond, 1},
+    {Dimension::kEnergy, "fJ", 1, 1'000'000'000'000'000},
+    {Dimension::kEnergy, "pJ", 1, 1'000'000'000'000},
+    {Dimension::kEnergy, "nJ", 1, 1'000'000'000},
+    {Dimension::kPower, "mW", 1, 1'000},
+    {Dimension::kPower, "W", 1, 1},
+    {Dimension::kPower, "kW", 1'000, 1},
+    {Dimension::kPower, "MW", 1'000'000, 1},
+    {Dimension::kPrice, "USD/h", 1, 1},
+    {Dimension::kCompute, "GFLOPS", 1'000'000'000, 1},
+    {Dimension::kCompute, "TFLOPS", 1'000'000'000'000, 1},
+    {Dimension::kCompute, "PFLOPS", 1'000'000'000'000'000, 1},
+});
+
+bool is_whole(Dimension dimension) {
+  return dimension == Dimension::kCount || dimension == Dimension::kFrequency || dimension == Dimension::kBandwidth ||
+         dimension == Dimension::kCapacity || dimension == Dimension::kTime;
+}
+
+[[noreturn]] void refuse(const std::string& wrong, const std::string& right) {
+  throw std::invalid_argument(wrong + "; " + right);
+}
+
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+// Energies may say what one action is: pJ/MAC, pJ/B, pJ/op; a bit costs an eighth of a byte.
+std::string_view without_action(std::string_view unit, std::int64_t& factor) {
+  factor = 1;
+  for (const std::string_view action : {"/MAC", "/op", "/B", "/element"}) {
+    if (unit.ends_with(action)) return unit.substr(0, unit.size() - action.size());
+  }
+  if (unit.ends_with("/bit")) {
+    factor = 8;
+    return unit.substr(0, unit.size() - 4);
+  }
+  return unit;
+}
+
+const Unit& find_unit(Dimension dimension, std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Unit& unit : kUnits) {
+    if (unit.dimension != dimension) continue;
+    if (unit.name == name) return unit;
+    names.push_back(unit.name);
+  }
+  if (name.empty()) refuse("the unit is missing", "use one of " + accepted_units(dimension));
+  const std::string near = nearest(name, names);
+  refuse("unknown unit " + quoted(name), near.empty() ? "use one of " + accepted_units(dimension)
+                                                      : "did you mean " + near + "? (" + accepted_units(dimension) + ")");
+}
+
+/// A decimal number as digits * 10^-scale, so that whole results are exact.
+struct Decimal {
+  Wide digits = 0;
+  int scale = 0;
+};
+
+Decimal parse_decimal(std::string_view text) {
+  Decimal decimal;
+  std::size_t i = 0;
+  std::size_t digit_count = 0;
+  bool point = false;
+  for (; i < text.size() && (std::isdigit(static_cast<unsigned char>(text[i])) || (text[i] == '.' && !point)); ++i) {
+    if (text[i] == '.') {
+      point = true;
+      continue;
+    }
+    if (++digit_count > 30) refuse("the number " + quoted(text) + " has too many digits", "use at most 30");
+    decimal.digits = decimal.digits * 10 + (text[i] - '0');
+    decimal.scale += point ? 1 : 0;
+  }
+  if (digit_count == 0) refuse(quoted(text) + " is no number", "write digits, such as 2.4 or 1e9");
+  if (i < text.size() && (text[i] == 'e' || text[i] == 'E')) {
+    int exponent = 0;
+    const char* begin = text.data() + i + 1;
+    if (begin < text.data() + text.size() && *begin == '+') ++begin;
+    const auto [end, error] = std::from_chars(begin, text.data() + text.size(), exponent);
+    if (error != std::errc() || end != text.data() + text.size()) {
+      refuse(quoted(text) + " is no number", "write digits, such as 2.4 or 1e9");
+    }
+    if (exponent > 30 || exponent < -60) refuse("the number " + quoted(text) + " is out of range", "use -60 to 30 as exponent");
+    decimal.scale -= exponent;
+    i = text.size();
+  }
+  if (i != text.size()) refuse(quoted(text) + " is no number", "write digits, such as 2.4 or 1e9");
+  return decimal;
+}
+
+std::int64_t whole_value(std::string_view number, const Decimal& decimal, const Unit& unit) {
+  Wide value = decimal.digits;
+  const Wide limit = static_cast<Wide>(std::numeric_limits<std::int64_t>::max());
+  const auto too_large = [&] { refuse("the number " + quoted(number) + " is too large", "stay below 2^63 base units"); };
+  if (value != 0 && value > (limit << 60) / unit.numerator) too_large();
+  value *= unit.numerator;
+  int scale = decimal.scale;
+  for (; scale < 0; ++scale) {
+    if (value > limit) too_large();
+    value *= 10;
+  }
+  for (; scale > 0; --scale) {
+    if (value % 10 != 0) {
+      refuse(std::string(number) + " " + std::string(unit.name) + " is not a whole number of base units",
+             "use a value that is (times are whole picoseconds, rates whole bytes per second)");
+    }
+    value /= 10;
+  }
+  if (value > limit) too_large();
+  return static_cast<std::int64_t>(value);
+}
+
+}  // namespace
+
+Value parse_value(Dimension dimension, std::string_view number, std::string_view unit_name,
+                  std::span<const std::string_view> words) {
+  Value value;
+  if (dimension == Dimension::kWord) {
+    if (std::find(words.begin(), words.end(), number) == words.end()) {
+      std::string list;
+      for (std::string_view word : words) list += (list.empty() ? "" : ", ") + std::string(word);
+      const std::string near = nearest(number, words);
+      refuse(quoted(number) + " is no possible value", (near.empty() ? "" : "did you mean " + near + "? ") + ("use one of " + list));
+    }
+    if (!unit_name.empty()) refuse("a word has no unit", "leave the unit empty");
+    value.word = std::string(number);
+    return value;
+  }
+  if (number.empty()) refuse("the number is missing", "write a value");
+  if (number.front() == '-') refuse(std::string(number) + " is negative", "write a value of 0 or more");
+  std::int64_t per_bit = 1;
+  const std::string_view plain = dimension == Dimension::kEnergy ? without_action(unit_name, per_bit) : unit_name;
+  const Unit& unit = find_unit(dimension, plain);
+  const Decimal decimal = parse_decimal(number);
+  if (is_whole(dimension)) {
+    value.integer = whole_value(number, decimal, unit);
+    value.real = static_cast<double>(value.integer);
+    return value;
+  }
+  double real = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), real);
+  if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(real)) {
+    refuse("the number " + quoted(number) + " is out of range", "use a finite value");
+  }
+  value.real = real * static_cast<double>(unit.numerator * per_bit) / static_cast<double>(unit.denominator);
+  return value;
+}
+
+Value parse_value_with_unit(Dimension dimension, std::string_view text, std::span<const std::string_view> words) {
+  if (dimension == Dimension::kWord) return parse_value(dimension, text, "", words);
+  std::size_t split = 0;
+  while (split < text.size() && (std::isdigit(static_cast<unsigned char>(text[split])) || text[split] == '.' ||
+                                 text[split] == '-' || text[split] == '+')) {
+    ++split;
+  }
+  if (split > 0 && split + 1 < text.size() && (text[split] == 'e' || text[split] == 'E') &&
+      (std::isdigit(static_cast<unsigned char>(text[split + 1])) || text[split + 1] == '-' || text[split + 1] == '+')) {
+    split += 2;
+    while (split < text.size() && std::isdigit(static_cast<unsigned char>(text[split]))) ++split;
+  }
+  if (split == 0 && !text.empty()) refuse(quoted(text) + " is no number", "write digits, such as 2.4 or 1e9");
+  std::string_view unit = text.substr(split);
+  if (unit.empty() && dimension == Dimension::kCount) unit = "count";
+  if (unit.empty() && dimension == Dimension::kFraction) unit = "1";
+  return parse_value(dimension, text.substr(0, split), unit, words);
+}
+
+std::string accepted_units(Dimension dimension) {
+  std::string list;
+  for (const Unit& unit : kUnits) {
+    if (unit.dimension == dimension) list += (list.empty() ? "" : ", ") + std::string(unit.name);
+  }
+  return list;
+}
+
+std::string nearest(std::string_view word, std::span<const std::string_view> candidates) {
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const std::string_view candidate : candidates) {
+    std::vector<std::size_t> row(candidate.size() + 1);
+    for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
+    for (std::size_t i = 1; i <= word.size(); ++i) {
+      std::size_t diagonal = row[0];
+      row[0] = i;
+      for (std::size_t j = 1; j < row.size(); ++j) {
+        const std::size_t substitute = diagonal + (word[i - 1] == candidate[j - 1] ? 0 : 1);
+        diagonal = row[j];
+        row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+      }
+    }
+    if (row.back() < best_distance) {
+      best_distance = row.back();
+      best = std::string(candidate);
+    }
+  }
+  return best;
+}
+
+}  // namespace trnsim
