@@ -1,0 +1,82 @@
+// The bound that array, HBM, DMA and links put on a job. Raw rates and perfectly even load, so nothing can beat it.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "workloads/graph/count.h"
+#include "workloads/graph/facts.h"
+
+namespace trnsim {
+namespace {
+
+double rate(BytesPerSecond bandwidth) { return static_cast<double>(bandwidth.count()); }
+
+// Everything that leaves one chip in one second, whichever way: all its links of all levels at their raw rate.
+double chip_egress(const MachineSpec& machine) {
+  const FabricSpec& f = machine.fabric;
+  const auto raw = [&](const LinkLevelSpec& level) {
+    return rate(f.reading == LinkReading::kLanes ? level.lanes_bandwidth : level.level_table_bandwidth);
+  };
+  // Two neighbours per torus dimension at most; one link to each chip of a sled at most; one per other rack.
+  if (f.kind == FabricKind::kTorus) return 4 * raw(f.xy) + 2 * raw(f.z);
+  if (f.kind == FabricKind::kSwitched) {
+    return raw(f.sled) * std::max(1U, f.chips_per_sled - 1) + raw(f.rack) * std::max(1U, f.sleds_per_rack) +
+           raw(f.cross_rack) * std::max(1U, f.racks);
+  }
+  return 0;
+}
+
+// Bytes that messages carry from chip to chip; those between cores of one chip take no link.
+double chip_to_chip_bytes(const LoweredWorkload& lowered, const MachineSpec& machine) {
+  double total = 0;
+  const Job& job = lowered.job;
+  const std::size_t cores_per_chip = machine.cores_per_chip;
+  // Groups run the same programs on cores laid out alike; where a group begins inside a chip may differ, so take the
+  // first group, which never crosses more chips than another.
+  for (const CoreId core : job.replicas.empty() ? std::vector<CoreId>() : job.replicas.front().cores) {
+    const CoreJob& work = job.cores[core.index()];
+    for (const auto& [peer, bytes] : count_work(work).bytes_to_peer) {
+      if (work.peers[peer].index() / cores_per_chip != core.index() / cores_per_chip) total += static_cast<double>(bytes);
+    }
+  }
+  return total * static_cast<double>(job.replicas.size());
+}
+
+}  // namespace
+
+double array_peak(const MachineSpec& machine, Dtype dtype) {
+  const TensorSpec& t = machine.core.tensor;
+  double rows = t.rows;
+  if (dtype == Dtype::kFp32) rows = static_cast<double>(t.rows) / t.fp32_passes;
+  if (dtype == Dtype::kFp8) rows = t.fp8_rows;
+  if (is_microscaled(dtype)) rows = t.mx_rows;
+  return 2.0 * rows * t.columns * static_cast<double>(t.clock.count()) * machine.cores();
+}
+
+void set_roofline(LoweredWorkload& lowered, const MachineSpec& machine, Dtype fastest, std::uint64_t fast_flop) {
+  const WorkloadFacts& facts = lowered.facts;
+  const double used = static_cast<double>(machine.cores() - facts.idle_cores) / machine.cores();
+  if (used == 0) return;
+  const auto fast = static_cast<double>(fast_flop);
+  const auto slow = static_cast<double>(facts.useful_flop) - fast;
+  const double bytes = static_cast<double>(facts.weight_bytes + facts.bias_bytes + facts.kv_read_bytes +
+                                           facts.kv_write_bytes);
+  const double stacks = std::ceil(used * machine.chips * machine.hbm.stacks);
+  struct Bound {
+    const char* name;
+    double seconds;
+  };
+  const std::array<Bound, 4> bounds{
+      Bound{"tensor", (fast / array_peak(machine, fastest) + slow / array_peak(machine, Dtype::kBf16)) / used},
+      Bound{"hbm", bytes / (rate(machine.hbm.bandwidth) * stacks)},
+      Bound{"dma", bytes / (rate(machine.dma.engine_bandwidth) * machine.dma.engines * machine.cores() * used)},
+      Bound{"link", chip_egress(machine) > 0
+                        ? chip_to_chip_bytes(lowered, machine) / (chip_egress(machine) * std::ceil(used * machine.chips))
+                        : 0.0}};
+  const auto largest = std::max_element(bounds.begin(), bounds.end(),
+                                        [](const Bound& a, const Bound& b) { return a.seconds < b.seconds; });
+  lowered.roofline_ps = static_cast<std::uint64_t>(largest->seconds * 1e12);
+  lowered.roofline_limit = largest->name;
+}
+
+}  // namespace trnsim

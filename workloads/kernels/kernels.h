@@ -1,0 +1,94 @@
+// The kernels of a transformer, for one physical core of a logical core. One file each.
+//
+// Activations lie with features on the partitions and tokens along the free dimension. All kernels take the
+// handle that makes their input ready and return the one that makes their output ready.
+#pragma once
+
+#include <cstdint>
+
+#include "workloads/kernels/writer.h"
+
+namespace trnsim {
+
+/// y = x / rms(x) * gain over `hidden`, for all tokens. Squares on scalar, the sum over partitions as a matmul with
+/// ones, the products on vector. The gain comes from HBM.
+Handle rms_norm(KernelWriter& w, std::uint64_t hidden, std::uint64_t tokens, Handle ready);
+
+/// A weight matrix [contraction x columns] applied to `tokens` tokens.
+struct Projection {
+  std::uint64_t contraction = 0, columns = 0, tokens = 0;
+  Dtype dtype = Dtype::kBf16;
+  bool bias = true;          ///< one BF16 value per column from HBM, added while PSUM is emptied
+  Op evacuate = Op::kCopy;   ///< kCopy, or kBinary to combine with what SBUF holds (running maximum)
+};
+/// Streams the weights once through SBUF; weights stationary, tokens moving.
+Handle project(KernelWriter& w, const Projection& p, Handle ready);
+
+/// Rotary embedding of `width` query and key features, in place: two products and a sum on vector.
+Handle rope(KernelWriter& w, std::uint64_t width, std::uint64_t tokens, Handle ready);
+
+/// One decode step of attention over a KV cache in HBM.
+struct DecodeAttention {
+  std::uint64_t sequences = 0, q_heads = 0, kv_heads = 0, head_dim = 0;
+  std::uint64_t keys = 0;    ///< per sequence, on this core
+  std::uint64_t written = 0; ///< sequences whose new key and value this core writes
+};
+Handle attention_decode(KernelWriter& w, const DecodeAttention& a, Handle ready);
+
+/// Attention of whole prompts from an empty cache.
+struct PrefillAttention {
+  std::uint64_t sequences = 0, q_heads = 0, kv_heads = 0, head_dim = 0;
+  std::uint64_t queries = 0;  ///< per sequence, on this core
+  std::uint64_t keys = 0;     ///< per sequence; the last query sees all of them
+  std::uint64_t first_key = 0;  ///< keys before the first query of this core
+  std::uint64_t window = 0;   ///< keys seen by a query; 0 = all
+  bool causal = true;
+};
+Handle attention_prefill(KernelWriter& w, const PrefillAttention& a, Handle ready);
+/// (query, key) pairs that `a` needs, over all sequences and one head.
+[[nodiscard]] std::uint64_t attention_pairs(const PrefillAttention& a);
+
+/// Scores of all experts for `tokens` tokens, the k best of them and their softmax.
+struct Router {
+  std::uint64_t hidden = 0, experts = 0, top_k = 0, tokens = 0;
+};
+Handle router(KernelWriter& w, const Router& r, Handle ready);
+
+/// Experts of one core: `hidden` wide, `inner` columns of each expert's inner width.
+struct ExpertShape {
+  std::uint64_t hidden = 0, inner = 0, tokens = 0;  ///< tokens that experts pick from
+  Dtype dtype = Dtype::kBf16;
+  bool gathers = true;          ///< an expert takes some of the tokens, not all
+  bool from_hbm = false;        ///< tokens are rows in HBM, fetched and added up there by index
+  std::uint64_t entry_tokens = 0;  ///< most tokens of one entry, see MoeRegisters
+};
+/// Most tokens that an expert can take at a time on `w`'s core, at most `wanted`.
+[[nodiscard]] std::uint64_t tokens_per_entry(const KernelWriter& w, std::uint64_t hidden, std::uint64_t wanted);
+/// Whether one expert's weights stay in SBUF while its tokens pass in several entries.
+[[nodiscard]] bool expert_stays(const KernelWriter& w, const ExpertShape& e);
+
+/// Work list of one call, in registers. Entries go in pairs: one trip of the loop does entry 2i and 2i+1, so that the
+/// second's matmuls hide the first's activation. An odd list ends with an empty entry.
+struct MoeRegisters {
+  std::uint32_t trips = 0;                    ///< pairs
+  std::uint32_t experts = 0;                  ///< whose biases are read
+  std::array<std::uint32_t, 2> loads{};       ///< first of max_trips: 1 = this entry brings new weights
+  std::array<std::uint32_t, 2> tokens{};      ///< first of max_trips
+  std::uint32_t max_trips = 0;
+
+  static MoeRegisters reserve(SegmentBuilder& segment, std::uint32_t max_trips);
+};
+/// Gate, up, activation, down and weighted sum for the experts that registers name.
+Handle moe(KernelWriter& w, const ExpertShape& e, const MoeRegisters& registers, Handle ready);
+
+/// Final scores over this core's `vocabulary` columns and the best token among them.
+Handle lm_head(KernelWriter& w, std::uint64_t hidden, std::uint64_t vocabulary, std::uint64_t tokens, Handle ready);
+
+/// C[m x n] = A[m x k] B[k x n], all in HBM.
+struct MatmulKernel {
+  std::uint64_t m = 0, n = 0, k = 0;
+  Dtype dtype = Dtype::kBf16;
+};
+Handle matmul_kernel(KernelWriter& w, const MatmulKernel& shape);
+
+}  // namespace trnsim

@@ -1,0 +1,73 @@
+// From a workload and a machine to programs on cores.
+#include <algorithm>
+#include <string>
+
+#include "models/mechanism/error.h"
+#include "workloads/graph/facts.h"
+#include "workloads/graph/memory.h"
+#include "workloads/graph/program_set.h"
+#include "workloads/mapping/mapping.h"
+#include "workloads/routing/routing.h"
+#include "workloads/settings.h"
+#include "workloads/workload.h"
+
+namespace trnsim {
+namespace {
+
+void check_capacity(const Program& program, const CoreSpec& core) {
+  const auto check_one = [](const char* what, Bytes need, Bytes has) {
+    if (need <= has) return;
+    throw InfeasibleError("buffers need " + std::to_string(need.count()) + " bytes of " + what + " per partition, has " +
+                          std::to_string(has.count()));
+  };
+  check_one("SBUF", program.sbuf_per_partition, core.sbuf_per_partition);
+  check_one("PSUM", program.psum_per_partition, core.psum_per_partition);
+  if (program.semaphores.size() > core.control.semaphores) {
+    throw InfeasibleError("the program needs " + std::to_string(program.semaphores.size()) + " semaphores, a core has " +
+                          std::to_string(core.control.semaphores));
+  }
+}
+
+Job place(const GroupPrograms& programs, const Mapping& m, const MachineSpec& machine) {
+  Job job;
+  job.cores.resize(machine.cores());
+  for (std::uint32_t g = 0; g < m.groups; ++g) {
+    ReplicaGroup group;
+    for (std::uint32_t r = 0; r < m.group_ranks; ++r) {
+      for (std::uint32_t lane = 0; lane < m.lnc; ++lane) {
+        const CoreId core = m.core(g, r, lane);
+        job.cores[core.index()] = {programs.by_lane[lane], programs.registers[std::size_t{r} * m.lnc + lane],
+                                   peers_of(m, g, r, lane)};
+        group.cores.push_back(core);
+      }
+    }
+    job.replicas.push_back(std::move(group));
+  }
+  return job;
+}
+
+LoweredWorkload lower_model(const Settings& s, const MachineSpec& machine, std::uint64_t seed) {
+  const Mapping m = map_onto(s, machine);
+  const std::uint64_t memory = check_memory(s, m, machine);
+  std::vector<LayerRouting> routing;
+  const std::uint64_t tokens = m.batch_per_replica * m.replicas_per_group() *
+                               (s.phase == Phase::kPrefill ? s.prompt_tokens : 1);
+  for (std::uint64_t l = 0; l < s.model.layers; ++l) routing.push_back(draw_routing(s, tokens, l, seed));
+  const GroupPrograms programs = model_programs(s, m, machine, routing);
+  for (const auto& program : programs.by_lane) check_capacity(*program, machine.core);
+  LoweredWorkload lowered;
+  lowered.job = place(programs, m, machine);
+  lowered.facts = model_facts(s, m, machine, routing, programs);
+  lowered.facts.memory_gib_per_chip = static_cast<double>(memory) / 1073741824.0;
+  set_roofline(lowered, machine, s.expert_dtype, expert_flop(s, m));
+  return lowered;
+}
+
+}  // namespace
+
+LoweredWorkload lower(const Workload& workload, const MachineSpec& machine, std::uint64_t seed) {
+  const Settings settings = settings_of(workload, machine);
+  return lower_model(settings, machine, seed);
+}
+
+}  // namespace trnsim

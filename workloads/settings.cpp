@@ -1,0 +1,174 @@
+#include "workloads/settings.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "models/mechanism/error.h"
+#include "workloads/parameters.h"
+
+namespace trnsim {
+namespace {
+
+class Reader {
+ public:
+  explicit Reader(const Workload& workload) : workload_(workload) {}
+
+  [[nodiscard]] const WorkloadParameter* find(std::string_view name) const {
+    for (const WorkloadParameter& parameter : workload_.parameters) {
+      if (parameter.name == name) return &parameter;
+    }
+    return nullptr;
+  }
+
+  [[nodiscard]] const WorkloadParameter& need(std::string_view name) const {
+    const WorkloadParameter* parameter = find(name);
+    if (parameter == nullptr) {
+      throw InputError(workload_.name + ".csv:1:1: parameter '" + std::string(name) + "' is missing");
+    }
+    return *parameter;
+  }
+
+  [[nodiscard]] const std::string& word(std::string_view name) const { return need(name).value; }
+  [[nodiscard]] bool is_auto(std::string_view name) const {
+    const WorkloadParameter* parameter = find(name);
+    return parameter == nullptr || parameter->value == "auto";
+  }
+  [[nodiscard]] std::uint64_t count(std::string_view name) const {
+    return static_cast<std::uint64_t>(parsed(need(name)).integer);
+  }
+  [[nodiscard]] std::uint32_t degree(std::string_view name) const { return static_cast<std::uint32_t>(count(name)); }
+  [[nodiscard]] double real(std::string_view name) const { return parsed(need(name)).real; }
+
+ private:
+  // Files keep the unit in its own column, overrides in the value. Both were checked when they were read.
+  static Value parsed(const WorkloadParameter& parameter) {
+    const Dimension dimension = find_workload_parameter(parameter.name)->dimension;
+    return parameter.unit.empty() ? parse_value_with_unit(dimension, parameter.value)
+                                  : parse_value(dimension, parameter.value, parameter.unit);
+  }
+
+  const Workload& workload_;
+};
+
+template <class Enum, std::size_t kSize>
+Enum choose(const std::string& word, const std::array<std::string_view, kSize>& words) {
+  const auto found = std::find(words.begin(), words.end(), word);
+  check(found != words.end(), "words were checked against the table when they were read");
+  return static_cast<Enum>(found - words.begin());
+}
+
+ModelShape model_of(const Reader& read) {
+  ModelShape model;
+  model.layers = read.count("layers");
+  model.hidden = read.count("hidden");
+  model.q_heads = read.count("q_heads");
+  model.kv_heads = read.count("kv_heads");
+  model.head_dim = read.count("head_dim");
+  model.experts = read.count("experts");
+  model.top_k = read.count("experts_per_token");
+  model.ffn = read.count("expert_ffn");
+  model.vocabulary = read.count("vocabulary");
+  model.window = read.count("sliding_window");
+  model.window_period = read.count("window_period");
+  if (model.q_heads % model.kv_heads != 0) {
+    throw InputError(read.need("kv_heads").origin + ": kv_heads must divide q_heads");
+  }
+  if (model.layers % model.window_period != 0) {
+    throw InputError(read.need("window_period").origin + ": window_period must divide layers");
+  }
+  if (model.top_k > model.experts) {
+    throw InputError(read.need("experts_per_token").origin + ": a token takes at most all experts");
+  }
+  return model;
+}
+
+Dtype expert_dtype_of(const Reader& read, const MachineSpec& machine) {
+  const bool microscaling = machine.core.tensor.mx_rows > 0;
+  if (read.is_auto("precision")) return microscaling ? Dtype::kMxfp4 : Dtype::kBf16;
+  const std::string& word = read.word("precision");
+  if (word == "bf16") return Dtype::kBf16;
+  if (word == "fp8_experts") return Dtype::kFp8;
+  if (!microscaling) {
+    throw InfeasibleError("precision=mxfp4_experts needs a tensor engine that multiplies microscaled formats, which " +
+                          machine.name + " has not; use bf16 or fp8_experts");
+  }
+  return Dtype::kMxfp4;
+}
+
+std::uint32_t lnc_of(const Reader& read, const MachineSpec& machine) {
+  const std::uint32_t lnc = read.is_auto("lnc") ? machine.default_lnc : read.degree("lnc");
+  if (machine.cores_per_chip % lnc != 0 || machine.cores_per_stack() % lnc != 0) {
+    throw InfeasibleError("lnc=" + std::to_string(lnc) + ": " + std::to_string(lnc) +
+                          " cores of this machine share no HBM stack; use lnc=1");
+  }
+  return lnc;
+}
+
+void read_model_run(const Reader& read, const MachineSpec& machine, Settings& settings) {
+  settings.model = model_of(read);
+  settings.batch_is_per_replica = read.find("batch_per_replica") != nullptr;
+  settings.batch = read.count(settings.batch_is_per_replica ? "batch_per_replica" : "batch");
+  if (settings.phase == Phase::kDecode) settings.context = read.count("context");
+  if (settings.phase == Phase::kPrefill) {
+    settings.prompt_tokens = read.count("prompt_tokens");
+    settings.moe_block = read.count("moe_block");
+  }
+  settings.tp = read.degree("tp");
+  settings.ep = read.degree("ep");
+  settings.tp_origin = read.need("tp").origin;
+  settings.ep_origin = read.need("ep").origin;
+  if (!read.is_auto("dp")) {
+    settings.dp = read.degree("dp");
+    settings.dp_origin = read.need("dp").origin;
+  }
+  settings.expert_dtype = expert_dtype_of(read, machine);
+  settings.moe_kernel = choose<MoeKernel, 2>(read.word("moe_kernel"), {"selected", "all_expert"});
+  settings.moe_exchange = choose<MoeExchange, 2>(read.word("moe_exchange"), {"all_to_all", "all_gather"});
+  settings.all_reduce = choose<AllReduce, 3>(read.word("all_reduce_algorithm"), {"auto", "mesh", "ring"});
+  settings.collective_memory = read.word("collective_memory") == "sbuf" ? Space::kSbuf : Space::kHbm;
+  settings.routing = choose<Routing, 3>(read.word("routing"), {"uniform", "balanced", "lognormal"});
+  settings.routing_sigma = read.real("routing_sigma");
+}
+
+void read_kernel(const Reader& read, Settings& settings) {
+  if (settings.phase == Phase::kMatmul) {
+    settings.m = read.count("m");
+    settings.n = read.count("n");
+    settings.k = read.count("k");
+    settings.dtype = choose<Dtype, kDtypeCount>(read.word("dtype"), kDtypeNames);
+    return;
+  }
+  settings.batch = read.count("batch");
+  settings.model.q_heads = read.count("q_heads");
+  settings.model.kv_heads = read.count("kv_heads");
+  settings.model.head_dim = read.count("head_dim");
+  settings.query_tokens = read.count("query_tokens");
+  settings.context = read.count("context");
+  settings.causal = read.word("causal") == "yes";
+  settings.window = read.count("window");
+  if (settings.model.q_heads % settings.model.kv_heads != 0) {
+    throw InputError(read.need("kv_heads").origin + ": kv_heads must divide q_heads");
+  }
+  if (settings.query_tokens > settings.context) {
+    throw InputError(read.need("query_tokens").origin + ": query_tokens are part of context; at most " +
+                     std::to_string(settings.context) + " here");
+  }
+}
+
+}  // namespace
+
+Settings settings_of(const Workload& workload, const MachineSpec& machine) {
+  const Reader read(workload);
+  Settings settings;
+  settings.phase = choose<Phase, 4>(read.word("phase"), {"decode", "prefill", "matmul", "attention"});
+  settings.lnc = lnc_of(read, machine);
+  if (settings.phase == Phase::kDecode || settings.phase == Phase::kPrefill) {
+    read_model_run(read, machine, settings);
+  } else {
+    read_kernel(read, settings);
+  }
+  return settings;
+}
+
+}  // namespace trnsim

@@ -1,0 +1,60 @@
+// The parameters of a workload as typed values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "models/program/dtype.h"
+#include "models/system/machine_spec.h"
+#include "workloads/workload.h"
+
+namespace trnsim {
+
+/// Dimensions of a decoder-only transformer with routed experts and grouped-query attention.
+struct ModelShape {
+  std::uint64_t layers = 0, hidden = 0, q_heads = 0, kv_heads = 0, head_dim = 0;
+  std::uint64_t experts = 0, top_k = 0, ffn = 0, vocabulary = 0;
+  std::uint64_t window = 0;         ///< keys seen by layers with a window
+  std::uint64_t window_period = 0;  ///< layer l is fully causal if (l + 1) % window_period == 0
+
+  [[nodiscard]] bool is_full(std::uint64_t layer) const { return (layer + 1) % window_period == 0; }
+  [[nodiscard]] std::uint64_t full_layers() const { return layers / window_period; }
+  [[nodiscard]] std::uint64_t q_width() const { return q_heads * head_dim; }
+  [[nodiscard]] std::uint64_t kv_width() const { return kv_heads * head_dim; }
+};
+
+enum class Phase : std::uint8_t { kDecode, kPrefill, kMatmul, kAttention };
+enum class Routing : std::uint8_t { kUniform, kBalanced, kLognormal };
+enum class MoeKernel : std::uint8_t { kSelected, kAllExpert };
+enum class MoeExchange : std::uint8_t { kAllToAll, kAllGather };
+enum class AllReduce : std::uint8_t { kAuto, kMesh, kRing };
+
+struct Settings {
+  Phase phase = Phase::kDecode;
+  ModelShape model;
+  std::uint64_t batch = 0;
+  bool batch_is_per_replica = false;
+  std::uint64_t context = 0, prompt_tokens = 0, query_tokens = 0;
+  std::uint32_t tp = 1, ep = 1, lnc = 1;
+  std::optional<std::uint32_t> dp;
+  Dtype expert_dtype = Dtype::kBf16;
+  MoeKernel moe_kernel = MoeKernel::kSelected;
+  MoeExchange moe_exchange = MoeExchange::kAllToAll;
+  std::uint64_t moe_block = 0;
+  AllReduce all_reduce = AllReduce::kAuto;
+  Space collective_memory = Space::kHbm;
+  Routing routing = Routing::kUniform;
+  double routing_sigma = 0;
+  std::uint64_t m = 0, n = 0, k = 0;  ///< matmul
+  Dtype dtype = Dtype::kBf16;         ///< matmul
+  bool causal = true;                 ///< attention
+  std::uint64_t window = 0;           ///< attention; 0 = all keys
+  std::string tp_origin, ep_origin, dp_origin;
+};
+
+/// Typed values of `workload` for `machine` (which sets what is `auto`). Throws InputError if one is missing and
+/// InfeasibleError if the machine cannot do what is asked.
+[[nodiscard]] Settings settings_of(const Workload& workload, const MachineSpec& machine);
+
+}  // namespace trnsim
