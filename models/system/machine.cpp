@@ -183,6 +183,7 @@ void Machine::add_links(RunRecord& record) const {
     record.links.push_back(link);
     record.activity.link_bytes += link.bytes;
   }
+  for (const Link& link : topology_.links()) record.link_bandwidth += link.bandwidth.count();
   for (const auto& [id, bytes] : switch_bytes) record.activity.switch_bytes += bytes;
 }
 

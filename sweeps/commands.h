@@ -1,0 +1,41 @@
+// What `trnsim` does, apart from reading its command line.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "sweeps/point.h"
+
+namespace trnsim {
+
+/// Exit statuses, a contract with scripts.
+enum ExitStatus : int { kGood = 0, kCheckFailed = 1, kBadInput = 2, kSimulationFailed = 3, kInterrupted = 130 };
+
+struct RunCommand {
+  std::string platform, workload;
+  std::vector<Setting> settings;
+  std::string out;      ///< results folder, or empty
+  bool csv = false;     ///< a header and a row on standard output instead of a table
+};
+int run(const RunCommand& command);
+
+struct SweepCommand {
+  std::string file;
+  std::vector<Setting> settings;
+  std::string out;
+  std::size_t jobs = 1;
+  bool dry_run = false;
+  bool csv = false;
+};
+int sweep(const SweepCommand& command);
+
+/// `what`: platforms, workloads, parameters, metrics, kernels, collectives or topologies.
+int list(const std::string& what);
+
+/// Every resolved parameter of a platform or workload; for a platform its totals, computed and published.
+int show(const std::string& name, const std::vector<Setting>& settings);
+
+int report(const std::string& folder, const std::string& out_file);
+
+}  // namespace trnsim

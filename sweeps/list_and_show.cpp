@@ -1,0 +1,184 @@
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+
+#include "models/mechanism/error.h"
+#include "results/metrics.h"
+#include "results/report.h"
+#include "sweeps/commands.h"
+#include "sweeps/metrics_of.h"
+#include "sweeps/text_table.h"
+
+namespace trnsim {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+Rows names_of(const char* header, const std::vector<std::string>& names) {
+  Rows rows = {{header}};
+  for (const std::string& name : names) rows.push_back({name});
+  return rows;
+}
+
+Rows parameter_rows() {
+  Rows rows = {{"parameter", "values or units", "meaning"}};
+  for (const ParameterInfo& p : platform_parameters()) rows.push_back({p.name, p.range, p.meaning});
+  for (const WorkloadParameterInfo& p : workload_parameters()) rows.push_back({p.name, p.range, p.meaning});
+  rows.push_back({"run.detail", "tile|instruction", "runs of equal instructions as one step, or one by one"});
+  rows.push_back({"run.fold", "auto|none", "simulate equal replicas once, or all of them"});
+  rows.push_back({"run.seed", "count", "seed of every random draw"});
+  return rows;
+}
+
+Rows metric_rows() {
+  Rows rows = {{"metric", "unit", "boundary", "formula"}};
+  for (const MetricInfo& m : metrics()) {
+    rows.push_back({std::string(m.name), std::string(m.unit), std::string(m.boundary), std::string(m.formula)});
+  }
+  return rows;
+}
+
+std::string number(double value, const char* format = "%.4g") {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), format, value);
+  return text.data();
+}
+
+const PublishedTotal* published(const Platform& platform, const std::string& name) {
+  const auto found = std::find_if(platform.published.begin(), platform.published.end(),
+                                  [&](const PublishedTotal& total) { return total.name == name; });
+  return found == platform.published.end() ? nullptr : &*found;
+}
+
+double total_of(const MachineSpec& m, const std::string& what) {
+  const double stacks = static_cast<double>(m.chips) * m.hbm.stacks;
+  if (what == "capacity") return stacks * static_cast<double>(m.hbm.capacity.count());
+  if (what == "bandwidth") return stacks * static_cast<double>(m.hbm.bandwidth.count());
+  const auto dtype = std::find(kDtypeNames.begin(), kDtypeNames.end(), what);
+  return dtype == kDtypeNames.end() ? 0 : array_peak(m, static_cast<Dtype>(dtype - kDtypeNames.begin()));
+}
+
+std::vector<std::string> total_row(const Platform& platform, const std::string& what, double unit, const char* unit_name) {
+  const double computed = total_of(platform.machine, what);
+  const PublishedTotal* printed = published(platform, what);
+  return {what, number(computed / unit, "%.6g") + " " + unit_name,
+          printed == nullptr ? "" : number(printed->value / unit, "%.6g") + " " + unit_name,
+          printed == nullptr ? "" : number(computed / printed->value)};
+}
+
+std::string totals_text(const Platform& platform) {
+  Rows rows = {{"total", "from the model", "published", "model / published"}};
+  for (std::size_t d = 0; d < kDtypeCount; ++d) {
+    const std::string dtype(kDtypeNames[d]);
+    if (total_of(platform.machine, dtype) <= 0) continue;
+    rows.push_back(total_row(platform, dtype, 1e15, "PFLOPS"));
+    rows.back()[0] = "array peak " + dtype;
+  }
+  rows.push_back(total_row(platform, "capacity", 1024.0 * 1024 * 1024, "GiB"));
+  rows.push_back(total_row(platform, "bandwidth", 1e12, "TB/s"));
+  return aligned(rows, true);
+}
+
+/// The vendor's ratios against the UltraServer before, beside what the published and the modelled totals give.
+std::string claims_text(const Platform& platform) {
+  const auto claimed = [&](const char* name) { return published(platform, name); };
+  if (claimed("talk_compute_over_trn2") == nullptr) return "";
+  const Platform base = load_platform("trn2-ultraserver");
+  Rows rows = {{"against trn2-ultraserver", "said", "published totals", "model", "verdict"}};
+  const auto add = [&](const char* what, const char* claim, const char* own, const char* other) {
+    const double said = claimed(claim)->value;
+    const double printed = published(platform, own)->value / published(base, other)->value;
+    const double model = total_of(platform.machine, own) / total_of(base.machine, other);
+    // A claim is reproduced if it is the model's ratio rounded to the claim's one decimal, up or down.
+    const bool agrees = std::min(std::abs(model - said), std::abs(printed - said)) < 0.05 + 1e-9;
+    rows.push_back({what, number(said), number(printed), number(model), agrees ? "reproduced" : "not reproduced"});
+  };
+  add("compute, fastest 8-bit format", "talk_compute_over_trn2", "mxfp8", "fp8");
+  add("HBM capacity", "talk_capacity_over_trn2", "capacity", "capacity");
+  add("HBM bandwidth", "talk_bandwidth_over_trn2", "bandwidth", "bandwidth");
+  return "\n" + aligned(rows, true);
+}
+
+int show_platform(const std::string& name, const std::vector<Setting>& settings) {
+  std::vector<Override> overrides;
+  for (const Setting& s : settings) overrides.push_back({s.name, s.value, s.place});
+  const Platform platform = load_platform(name, overrides);
+  Rows rows = {{"parameter", "value", "unit", "low", "high", "confidence", "source"}};
+  for (const ResolvedParameter& p : platform.parameters) {
+    rows.push_back({p.name, p.value, p.unit, p.low, p.high, p.confidence, p.source + " [" + p.origin + "]"});
+  }
+  print(aligned(rows, true) + "\n" + totals_text(platform) + claims_text(platform));
+  return kGood;
+}
+
+int show_workload(const std::string& name, const std::vector<Setting>& settings) {
+  std::vector<WorkloadOverride> overrides;
+  for (const Setting& s : settings) overrides.push_back({s.name, s.value, s.place});
+  Rows rows = {{"parameter", "value", "unit", "source"}};
+  for (const WorkloadParameter& p : load_workload(name, overrides, data_folder()).parameters) {
+    rows.push_back({p.name, p.value, p.unit, p.source + " [" + p.origin + "]"});
+  }
+  print(aligned(rows, true));
+  return kGood;
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// A path is a workload if its first row of data is a workload parameter; bad files are reported by the reader chosen.
+bool is_workload_file(const std::string& path) {
+  try {
+    static_cast<void>(load_workload(path, {}, data_folder()));
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+int list(const std::string& what) {
+  const std::vector<std::string> kinds = {"platforms", "workloads", "parameters", "metrics"};
+  Rows rows;
+  if (what == "platforms") {
+    rows = names_of("platform", platform_names());
+  } else if (what == "workloads") {
+    rows = names_of("workload", workload_names(data_folder()));
+  } else if (what == "parameters") {
+    rows = parameter_rows();
+  } else if (what == "metrics") {
+    rows = metric_rows();
+  } else {
+    const std::vector<std::string_view> views(kinds.begin(), kinds.end());
+    const std::string near = nearest(what, views);
+    throw InputError("list: nothing is called '" + what + "'; " +
+                     (near.empty() ? "list one of platforms, workloads, parameters, metrics" : "did you mean " + near + "?"));
+  }
+  print(aligned(rows, true));
+  return kGood;
+}
+
+int show(const std::string& name, const std::vector<Setting>& settings) {
+  const std::vector<std::string> workloads = workload_names(data_folder());
+  if (contains(workloads, name) || (!contains(platform_names(), name) && std::filesystem::exists(name) && is_workload_file(name))) {
+    return show_workload(name, settings);
+  }
+  if (!contains(platform_names(), name) && !std::filesystem::exists(name)) {
+    std::vector<std::string> all = platform_names();
+    all.insert(all.end(), workloads.begin(), workloads.end());
+    const std::vector<std::string_view> views(all.begin(), all.end());
+    const std::string near = nearest(name, views);
+    throw InputError("unknown platform or workload '" + name + "'; " +
+                     (near.empty() ? "see `trnsim list platforms` and `trnsim list workloads`" : "did you mean " + near + "?"));
+  }
+  return show_platform(name, settings);
+}
+
+int report(const std::string& folder, const std::string& out_file) {
+  print("report: " + write_report(folder, out_file).string() + "\n");
+  return kGood;
+}
+
+}  // namespace trnsim

@@ -1,0 +1,233 @@
+#include "sweeps/metrics_of.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/mechanism/error.h"
+#include "models/power/energy.h"
+
+namespace trnsim {
+namespace {
+
+constexpr double kPeta = 1e15;
+constexpr double kMega = 1e6;
+constexpr double kKilo = 1e3;
+constexpr double kGiga = 1e9;
+
+std::uint64_t pass_rows(const TensorSpec& t, Dtype dtype) {
+  if (is_microscaled(dtype)) return t.mx_rows;
+  return dtype == Dtype::kFp8 ? t.fp8_rows : t.rows;
+}
+
+/// Shares of time or capacity in use; the largest names the bottleneck.
+struct Utilization {
+  double tensor, vector, scalar, gpsimd, dma, hbm, link, exposed;
+};
+
+double busy_share(const RunRecord& record, Engine engine) {
+  const TimeAccount& account = record.engines[static_cast<std::size_t>(engine)].sum;
+  const double total = static_cast<double>(account.total().count());
+  return total > 0 ? static_cast<double>(account.busy.count()) / total : 0;
+}
+
+double share(double used, double capacity) { return capacity > 0 ? used / capacity : 0; }
+
+Utilization utilization_of(const MachineSpec& machine, const RunRecord& record) {
+  const double elapsed = seconds(record.elapsed);
+  std::uint64_t moved = 0;
+  for (std::uint64_t bytes : record.activity.dma_bytes) moved += bytes;
+  const double engines = static_cast<double>(machine.cores()) * machine.dma.engines;
+  const double stacks = static_cast<double>(machine.chips) * machine.hbm.stacks;
+  const Activity& a = record.activity;
+  Utilization u{};
+  u.tensor = busy_share(record, Engine::kTensor);
+  u.vector = busy_share(record, Engine::kVector);
+  u.scalar = busy_share(record, Engine::kScalar);
+  u.gpsimd = busy_share(record, Engine::kGpSimd);
+  u.dma = share(static_cast<double>(moved), engines * static_cast<double>(machine.dma.engine_bandwidth.count()) * elapsed);
+  u.hbm = share(static_cast<double>(a.hbm_read_bytes + a.hbm_write_bytes),
+                stacks * static_cast<double>(machine.hbm.bandwidth.count()) * elapsed);
+  u.link = share(static_cast<double>(a.link_bytes), static_cast<double>(record.link_bandwidth) * elapsed);
+  u.exposed = share(seconds(record.communication_busy_while_compute_idle),
+                    elapsed * static_cast<double>(record.cores_with_program));
+  return u;
+}
+
+std::string bottleneck_of(const Utilization& u) {
+  const std::vector<std::pair<double, std::string>> shares = {
+      {u.tensor, "tensor"}, {u.vector, "vector"}, {u.scalar, "scalar"}, {u.gpsimd, "gpsimd"},
+      {u.dma, "dma"},       {u.hbm, "hbm"},       {u.link, "link"},     {u.exposed, "communication"}};
+  return std::max_element(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.first < b.first; })
+      ->second;
+}
+
+Dtype dtype_named(const std::string& name) {
+  const auto found = std::find(kDtypeNames.begin(), kDtypeNames.end(), name);
+  check(found != kDtypeNames.end(), "a workload names its fastest matmul format");
+  return static_cast<Dtype>(found - kDtypeNames.begin());
+}
+
+class Metrics {
+ public:
+  explicit Metrics(PointRow& row) : row_(row) {}
+  void set(const char* name, double value) { row_.metrics[name] = format_number(value); }
+  void set(const char* name, std::uint64_t value) { row_.metrics[name] = std::to_string(value); }
+  void set(const char* name, const std::string& value) { row_.metrics[name] = value; }
+
+ private:
+  PointRow& row_;
+};
+
+void fill_time(Metrics& m, const Evaluation& e) {
+  const double us = microseconds(e.record.elapsed);
+  m.set("latency_us", us);
+  m.set("roofline_us", static_cast<double>(e.lowered.roofline_ps) / 1e6);
+  m.set("exposed_communication_us", share(microseconds(e.record.communication_busy_while_compute_idle),
+                                          static_cast<double>(e.record.cores_with_program)));
+  const WorkloadFacts& f = e.lowered.facts;
+  if (f.unit_of_tokens == "decode") m.set("tpot_us", us);
+  if (f.unit_of_tokens == "prefill") m.set("ttft_us", us);
+}
+
+void fill_rates(Metrics& m, const Evaluation& e) {
+  const WorkloadFacts& f = e.lowered.facts;
+  const double elapsed = seconds(e.record.elapsed);
+  const double peak = array_peak(e.platform.machine, dtype_named(f.peak_dtype));
+  const double sustained = static_cast<double>(f.useful_flop) / elapsed;
+  m.set("peak_dtype", f.peak_dtype);
+  m.set("peak_pflops", peak / kPeta);
+  m.set("sustained_pflops", sustained / kPeta);
+  m.set("sustained_over_peak", share(sustained, peak));
+  m.set("mfu", share(sustained, peak));
+  const Activity& a = e.record.activity;
+  m.set("hbm_gb_per_s", static_cast<double>(a.hbm_read_bytes + a.hbm_write_bytes) / elapsed / kGiga);
+  if (f.unit_of_tokens.empty()) return;
+  const double tokens = static_cast<double>(f.tokens) / elapsed;
+  m.set("tokens_per_s", tokens);
+  if (f.sequences > 0) m.set("tokens_per_s_per_user", tokens / static_cast<double>(f.sequences));
+}
+
+void fill_utilization(Metrics& m, const Evaluation& e) {
+  const Utilization u = utilization_of(e.platform.machine, e.record);
+  m.set("tensor_utilization", u.tensor);
+  m.set("vector_utilization", u.vector);
+  m.set("scalar_utilization", u.scalar);
+  m.set("gpsimd_utilization", u.gpsimd);
+  m.set("dma_utilization", u.dma);
+  m.set("hbm_utilization", u.hbm);
+  m.set("link_utilization", u.link);
+  m.set("bottleneck", bottleneck_of(u));
+}
+
+/// rate / megawatts under the four boundaries.
+void fill_per_megawatt(Metrics& m, const std::string& what, double rate, Watts it, Watts provisioned, Watts chips,
+                       Watts utility) {
+  m.set((what + "_per_mw").c_str(), rate / (it.count() / kMega));
+  m.set((what + "_per_provisioned_mw").c_str(), rate / (provisioned.count() / kMega));
+  m.set((what + "_per_chip_mw").c_str(), rate / (chips.count() / kMega));
+  m.set((what + "_per_utility_mw").c_str(), rate / (utility.count() / kMega));
+}
+
+void fill_power(Metrics& m, const Evaluation& e) {
+  const MachineSpec& machine = e.platform.machine;
+  const SystemPowerSpec& system = machine.power.system;
+  const WorkloadFacts& f = e.lowered.facts;
+  const double elapsed = seconds(e.record.elapsed);
+  const EnergyReport energy = energy_of(e.record.activity, e.record.elapsed, machine.chips, machine.power.chip);
+  const Watts chip(energy.total().count() / elapsed / machine.chips);
+  const Watts it = it_power(chip, machine.chips, system);
+  const Watts provisioned = it_power(machine.power.chip.tdp, machine.chips, system);
+  const Watts utility = utility_power(it, system);
+  m.set("chip_power_w", chip.count());
+  m.set("it_power_kw", it.count() / kKilo);
+  m.set("utility_power_kw", utility.count() / kKilo);
+  m.set("energy_tensor_j", energy.tensor.count());
+  m.set("energy_vector_j", energy.vector.count());
+  m.set("energy_sbuf_j", energy.sbuf.count());
+  m.set("energy_psum_j", energy.psum.count());
+  m.set("energy_hbm_j", energy.hbm.count());
+  m.set("energy_link_j", energy.link.count());
+  m.set("energy_static_j", energy.fixed.count());
+  const double peak = array_peak(machine, dtype_named(f.peak_dtype)) / kPeta;
+  const Watts chips(chip.count() * machine.chips);
+  m.set("peak_pflops_per_mw", peak / (provisioned.count() / kMega));
+  fill_per_megawatt(m, "sustained_pflops", static_cast<double>(f.useful_flop) / elapsed / kPeta, it, provisioned, chips,
+                    utility);
+  if (f.unit_of_tokens.empty() || f.tokens == 0) return;
+  const double tokens = static_cast<double>(f.tokens) / elapsed;
+  m.set("energy_per_token_j", it.count() / tokens);
+  fill_per_megawatt(m, "tokens_per_s", tokens, it, provisioned, chips, utility);
+  if (system.price.count() > 0) m.set("usd_per_million_tokens", system.price.count() / 3600.0 / tokens * kMega);
+}
+
+void fill_counts(Metrics& m, const Evaluation& e) {
+  const WorkloadFacts& f = e.lowered.facts;
+  const auto moved = [&](Traffic t) { return e.record.activity.dma_bytes[static_cast<std::size_t>(t)]; };
+  std::uint64_t macs = 0;
+  for (std::uint64_t count : e.record.activity.macs) macs += count;
+  m.set("useful_flop", f.useful_flop);
+  m.set("issued_macs", macs);
+  m.set("weight_bytes", moved(Traffic::kWeights));
+  m.set("bias_bytes", moved(Traffic::kBiases));
+  m.set("kv_read_bytes", moved(Traffic::kKvRead));
+  m.set("kv_write_bytes", moved(Traffic::kKvWrite));
+  m.set("collective_bytes", moved(Traffic::kCollective));
+  m.set("bytes_sent", e.record.bytes_sent);
+  m.set("bytes_received", e.record.bytes_received);
+  m.set("idle_cores", f.idle_cores);
+  m.set("replicas", e.record.replicas);
+  m.set("memory_used_gib_per_chip", f.memory_gib_per_chip);
+  if (f.unit_of_tokens.empty()) return;
+  m.set("batch", f.sequences);
+  m.set("batch_per_replica", f.batch_per_replica);
+  m.set("padded_sequences", f.padded_sequences);
+  m.set("distinct_experts", f.distinct_experts);
+  m.set("tp", std::uint64_t{f.tp});
+  m.set("ep", std::uint64_t{f.ep});
+  m.set("dp", std::uint64_t{f.dp});
+}
+
+void check_equal(std::uint64_t counted, std::uint64_t expected, const char* what) {
+  if (counted == expected) return;
+  throw InvariantError(std::string(what) + ": counted " + std::to_string(counted) + ", the model's closed form says " +
+                       std::to_string(expected));
+}
+
+}  // namespace
+
+double array_peak(const MachineSpec& machine, Dtype dtype) {
+  const TensorSpec& t = machine.core.tensor;
+  const double passes = dtype == Dtype::kFp32 ? t.fp32_passes : 1;
+  return 2.0 * static_cast<double>(pass_rows(t, dtype)) * t.columns * static_cast<double>(t.clock.count()) *
+         machine.cores() / passes;
+}
+
+void fill_metrics(PointRow& row, const Evaluation& evaluation) {
+  Metrics m(row);
+  fill_time(m, evaluation);
+  fill_rates(m, evaluation);
+  fill_utilization(m, evaluation);
+  fill_power(m, evaluation);
+  fill_counts(m, evaluation);
+}
+
+void check_conservation(const Evaluation& evaluation) {
+  const RunRecord& record = evaluation.record;
+  const WorkloadFacts& f = evaluation.lowered.facts;
+  const auto cores = static_cast<std::int64_t>(evaluation.platform.machine.cores());
+  for (const EngineRecord& engine : record.engines) {
+    check(engine.sum.total() == record.elapsed * cores, "busy, stalls and idle of all engines add up to the elapsed time");
+  }
+  check_equal(record.bytes_received, record.bytes_sent, "bytes received");
+  const auto moved = [&](Traffic t) { return record.activity.dma_bytes[static_cast<std::size_t>(t)]; };
+  check_equal(moved(Traffic::kWeights), f.weight_bytes, "weight bytes");
+  check_equal(moved(Traffic::kBiases), f.bias_bytes, "bias bytes");
+  check_equal(moved(Traffic::kKvRead), f.kv_read_bytes, "KV bytes read");
+  check_equal(moved(Traffic::kKvWrite), f.kv_write_bytes, "KV bytes written");
+  check(static_cast<std::uint64_t>(record.elapsed.count()) >= evaluation.lowered.roofline_ps,
+        "nothing is faster than its roofline");
+}
+
+}  // namespace trnsim

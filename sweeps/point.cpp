@@ -1,0 +1,67 @@
+#include "sweeps/point.h"
+
+#include <array>
+#include <span>
+#include <stdexcept>
+
+#include "models/mechanism/error.h"
+#include "platforms/table/quantity.h"
+
+namespace trnsim {
+namespace {
+
+constexpr std::array<std::string_view, 2> kDetails = {"instruction", "tile"};
+constexpr std::array<std::string_view, 2> kFolds = {"auto", "none"};
+
+std::string word(const Setting& setting, std::span<const std::string_view> words) {
+  try {
+    return parse_value(Dimension::kWord, setting.value, "", words).word;
+  } catch (const std::invalid_argument& error) {
+    throw InputError(setting.place + ": " + setting.name + ": " + error.what());
+  }
+}
+
+void set_run_option(Point& point, const Setting& setting) {
+  if (setting.name == "run.detail") {
+    point.run.options.detail = word(setting, kDetails) == "tile" ? Detail::kTile : Detail::kInstruction;
+  } else if (setting.name == "run.fold") {
+    point.run.options.fold = word(setting, kFolds) == "auto" ? Fold::kAuto : Fold::kNone;
+  } else {
+    try {
+      point.run.seed = static_cast<std::uint64_t>(parse_value_with_unit(Dimension::kCount, setting.value).integer);
+    } catch (const std::invalid_argument& error) {
+      throw InputError(setting.place + ": run.seed: " + error.what());
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> setting_names() {
+  std::vector<std::string> names = {"platform", "workload", "run.detail", "run.fold", "run.seed"};
+  for (const ParameterInfo& parameter : platform_parameters()) names.push_back(parameter.name);
+  for (const WorkloadParameterInfo& parameter : workload_parameters()) names.push_back(parameter.name);
+  return names;
+}
+
+void add_setting(Point& point, const Setting& setting) {
+  if (setting.name == "platform") {
+    point.platform = setting.value;
+  } else if (setting.name == "workload") {
+    point.workload = setting.value;
+  } else if (setting.name == "run.detail" || setting.name == "run.fold" || setting.name == "run.seed") {
+    set_run_option(point, setting);
+  } else if (is_platform_parameter(setting.name)) {
+    point.platform_overrides.push_back({setting.name, setting.value, setting.place});
+  } else if (is_workload_parameter(setting.name)) {
+    point.workload_overrides.push_back({setting.name, setting.value, setting.place});
+  } else {
+    const std::vector<std::string> names = setting_names();
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    const std::string near = nearest(setting.name, views);
+    throw InputError(setting.place + ": unknown parameter '" + setting.name + "'; " +
+                     (near.empty() ? "see `trnsim list parameters`" : "did you mean " + near + "?"));
+  }
+}
+
+}  // namespace trnsim

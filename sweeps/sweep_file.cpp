@@ -1,0 +1,185 @@
+#include "sweeps/sweep_file.h"
+
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <stdexcept>
+
+#include "models/mechanism/error.h"
+#include "platforms/table/csv.h"
+#include "results/metrics.h"
+
+namespace trnsim {
+namespace {
+
+constexpr std::uint64_t kMaxPoints = 10'000'000;
+
+/// What a column of a sweep means.
+struct Column {
+  enum class Kind { kSetting, kId, kNote, kExpect, kLow, kHigh, kTolerance };
+  Kind kind = Kind::kSetting;
+  std::string name;  ///< of the parameter or metric
+};
+
+Column column_of(const CsvFile& file, std::size_t index) {
+  const std::string& text = file.header.fields[index].text;
+  if (text == "id") return {Column::Kind::kId, text};
+  if (text == "group" || text == "source") return {Column::Kind::kNote, text};
+  if (text == "tolerance") return {Column::Kind::kTolerance, text};
+  for (const auto& [prefix, kind] : {std::pair{"expect.", Column::Kind::kExpect}, std::pair{"low.", Column::Kind::kLow},
+                                     std::pair{"high.", Column::Kind::kHigh}}) {
+    if (!text.starts_with(prefix)) continue;
+    const std::string metric = text.substr(std::string_view(prefix).size());
+    if (find_metric(metric) == nullptr) {
+      throw InputError(file.at(file.header, index, "unknown metric '" + metric + "'; see `trnsim list metrics`"));
+    }
+    return {kind, metric};
+  }
+  Point probe;
+  if (text != "platform" && text != "workload" && !text.starts_with("run.") && !is_platform_parameter(text) &&
+      !is_workload_parameter(text)) {
+    add_setting(probe, {text, "", file.at(file.header, index, "").substr(0, file.at(file.header, index, "").size() - 2)});
+  }
+  return {Column::Kind::kSetting, text};
+}
+
+std::string place(const CsvFile& file, const CsvRow& row, std::size_t field) {
+  const std::string text = file.at(row, field, "");
+  return text.substr(0, text.size() - 2);
+}
+
+double number_at(const CsvFile& file, const CsvRow& row, std::size_t field) {
+  const std::string& text = row.fields[field].text;
+  const bool percent = text.ends_with('%');
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size() - (percent ? 1 : 0), value);
+  if (error != std::errc() || end != text.data() + text.size() - (percent ? 1 : 0) || !std::isfinite(value)) {
+    throw InputError(file.at(row, field, "'" + text + "' is no number; write digits, such as 2.4 or 5%"));
+  }
+  return percent ? value / 100 : value;
+}
+
+class Reader {
+ public:
+  Reader(const CsvFile& file, const std::vector<Setting>& common) : file_(file), common_(common) {
+    std::map<std::string, std::size_t> seen;
+    for (std::size_t i = 0; i < file.header.fields.size(); ++i) {
+      columns_.push_back(column_of(file, i));
+      if (!seen.try_emplace(file.header.fields[i].text, i).second) {
+        throw InputError(file.at(file.header, i, "duplicate column '" + file.header.fields[i].text + "'; keep one"));
+      }
+    }
+  }
+
+  Sweep read() {
+    for (std::size_t r = 0; r < file_.rows.size(); ++r) add_row(file_.rows[r], r + 1);
+    if (sweep_.points.empty()) throw InputError(file_.path + ": the sweep has no points; add a row under the header");
+    return std::move(sweep_);
+  }
+
+ private:
+  struct Axis {
+    std::size_t column = 0;
+    std::vector<std::string> values;
+  };
+
+  void add_row(const CsvRow& row, std::size_t number) {
+    const std::vector<Axis> axes = axes_of(row);
+    std::uint64_t count = 1;
+    for (const Axis& axis : axes) {
+      count *= axis.values.size();
+      if (sweep_.points.size() + count > kMaxPoints) {
+        throw InputError(file_.at(row, 0, "the sweep has more than 10000000 points; make its lists shorter"));
+      }
+    }
+    std::string base = std::to_string(number);
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      if (columns_[c].kind == Column::Kind::kId && !row.fields[c].text.empty()) base = row.fields[c].text;
+    }
+    for (std::uint64_t i = 0; i < count; ++i) {
+      add_point(row, axes, i, count == 1 ? base : base + "." + std::to_string(i + 1));
+    }
+  }
+
+  [[nodiscard]] std::vector<Axis> axes_of(const CsvRow& row) const {
+    std::vector<Axis> axes;
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      if (columns_[c].kind != Column::Kind::kSetting || row.fields[c].text.empty()) continue;
+      try {
+        const bool is_path = columns_[c].name == "platform" || columns_[c].name == "workload";
+        axes.push_back({c, is_path && row.fields[c].text.find('/') != std::string::npos
+                               ? std::vector<std::string>{row.fields[c].text}
+                               : expand_cell(row.fields[c].text)});
+      } catch (const std::invalid_argument& error) {
+        throw InputError(file_.at(row, c, error.what()));
+      }
+    }
+    return axes;
+  }
+
+  void add_point(const CsvRow& row, const std::vector<Axis>& axes, std::uint64_t index, const std::string& id) {
+    if (!ids_.try_emplace(id, row.line).second) {
+      throw InputError(file_.at(row, 0, "duplicate id '" + id + "', first in line " + std::to_string(ids_[id]) +
+                                            "; ids must differ"));
+    }
+    Point point;
+    point.id = id;
+    std::map<std::string, std::string> own;
+    std::uint64_t rest = index;
+    for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {  // the last column varies fastest
+      own[columns_[axis->column].name] = axis->values[rest % axis->values.size()];
+      rest /= axis->values.size();
+    }
+    for (const Setting& setting : common_) {
+      if (own.count(setting.name) == 0) add_setting(point, setting);
+    }
+    for (const Axis& axis : axes) {
+      const std::string& name = columns_[axis.column].name;
+      add_setting(point, {name, own[name], place(file_, row, axis.column)});
+      point.swept.emplace_back(name, own[name]);
+    }
+    for (const char* needed : {"platform", "workload"}) {
+      if ((std::string_view(needed) == "platform" ? point.platform : point.workload).empty()) {
+        throw InputError(file_.at(row, 0, std::string("no ") + needed + "; add a column '" + needed + "' or --set " + needed + "=NAME"));
+      }
+    }
+    add_checks(row, id);
+    sweep_.points.push_back(std::move(point));
+  }
+
+  void add_checks(const CsvRow& row, const std::string& id) {
+    double tolerance = 0;
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      if (columns_[c].kind == Column::Kind::kTolerance && !row.fields[c].text.empty()) {
+        tolerance = number_at(file_, row, c);
+      }
+    }
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      const Column::Kind kind = columns_[c].kind;
+      if ((kind != Column::Kind::kExpect && kind != Column::Kind::kLow && kind != Column::Kind::kHigh) ||
+          row.fields[c].text.empty()) {
+        continue;
+      }
+      const double value = number_at(file_, row, c);
+      Check check{id, columns_[c].name, -INFINITY, INFINITY, place(file_, row, c)};
+      if (kind != Column::Kind::kHigh) check.low = value - (kind == Column::Kind::kExpect ? std::fabs(value) * tolerance : 0);
+      if (kind != Column::Kind::kLow) check.high = value + (kind == Column::Kind::kExpect ? std::fabs(value) * tolerance : 0);
+      sweep_.checks.push_back(check);
+    }
+  }
+
+  const CsvFile& file_;
+  const std::vector<Setting>& common_;
+  std::vector<Column> columns_;
+  std::map<std::string, std::size_t> ids_;
+  Sweep sweep_;
+};
+
+}  // namespace
+
+Sweep read_sweep(const std::string& path, const std::vector<Setting>& common) {
+  const CsvFile file = read_csv(path);
+  return Reader(file, common).read();
+}
+
+}  // namespace trnsim

@@ -1,0 +1,31 @@
+// Sweep CSV files: each row is a set of points.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sweeps/point.h"
+
+namespace trnsim {
+
+/// A metric that a row expects to lie within bounds.
+struct Check {
+  std::string id;         ///< of the point
+  std::string metric;
+  double low = 0, high = 0;
+  std::string place;      ///< file:line:column of the expectation
+};
+
+struct Sweep {
+  std::vector<Point> points;
+  std::vector<Check> checks;
+};
+
+/// The values that one cell stands for: a list `8|16|32`, ranges `1:16:+1` and `1:256:*2` (units on the bounds:
+/// `1GHz:2GHz:+0.2GHz`), or one value. Throws std::invalid_argument with what is wrong; what would be right.
+[[nodiscard]] std::vector<std::string> expand_cell(const std::string& cell);
+
+/// Reads `path`; `common` settings hold for every point and are replaced by a row's own. Throws InputError.
+[[nodiscard]] Sweep read_sweep(const std::string& path, const std::vector<Setting>& common);
+
+}  // namespace trnsim
