@@ -1,0 +1,13 @@
+# Writes OUTPUT, a C++ file that defines the string views of results/page/assets.h from files.
+set(delimiter "trnsim_asset")
+set(code "#include \"results/page/assets.h\"\n\nnamespace trnsim::page {\n\n")
+foreach(asset kStyle kScript kChartLibrary)
+  file(READ "${${asset}}" text)
+  string(FIND "${text}" ")${delimiter}\"" clash)
+  if(NOT clash EQUAL -1)
+    message(FATAL_ERROR "${${asset}} contains the end of a raw string")
+  endif()
+  string(APPEND code "const std::string_view ${asset} = R\"${delimiter}(${text})${delimiter}\";\n\n")
+endforeach()
+string(APPEND code "}  // namespace trnsim::page\n")
+file(WRITE "${OUTPUT}" "${code}")
