@@ -7,7 +7,6 @@
 #include "results/metrics.h"
 #include "results/report.h"
 #include "sweeps/commands.h"
-#include "sweeps/metrics_of.h"
 #include "sweeps/text_table.h"
 
 namespace trnsim {
@@ -56,7 +55,7 @@ double total_of(const MachineSpec& m, const std::string& what) {
   if (what == "capacity") return stacks * static_cast<double>(m.hbm.capacity.count());
   if (what == "bandwidth") return stacks * static_cast<double>(m.hbm.bandwidth.count());
   const auto dtype = std::find(kDtypeNames.begin(), kDtypeNames.end(), what);
-  return dtype == kDtypeNames.end() ? 0 : array_peak(m, static_cast<Dtype>(dtype - kDtypeNames.begin()));
+  return dtype == kDtypeNames.end() ? 0 : m.array_peak(static_cast<Dtype>(dtype - kDtypeNames.begin()));
 }
 
 std::vector<std::string> total_row(const Platform& platform, const std::string& what, double unit, const char* unit_name) {

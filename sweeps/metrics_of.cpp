@@ -16,11 +16,6 @@ constexpr double kMega = 1e6;
 constexpr double kKilo = 1e3;
 constexpr double kGiga = 1e9;
 
-std::uint64_t pass_rows(const TensorSpec& t, Dtype dtype) {
-  if (is_microscaled(dtype)) return t.mx_rows;
-  return dtype == Dtype::kFp8 ? t.fp8_rows : t.rows;
-}
-
 /// Shares of time or capacity in use; the largest names the bottleneck.
 struct Utilization {
   double tensor, vector, scalar, gpsimd, dma, hbm, link, exposed;
@@ -94,7 +89,7 @@ void fill_time(Metrics& m, const Evaluation& e) {
 void fill_rates(Metrics& m, const Evaluation& e) {
   const WorkloadFacts& f = e.lowered.facts;
   const double elapsed = seconds(e.record.elapsed);
-  const double peak = array_peak(e.platform.machine, dtype_named(f.peak_dtype));
+  const double peak = e.platform.machine.array_peak(dtype_named(f.peak_dtype));
   const double sustained = static_cast<double>(f.useful_flop) / elapsed;
   m.set("peak_dtype", f.peak_dtype);
   m.set("peak_pflops", peak / kPeta);
@@ -150,7 +145,7 @@ void fill_power(Metrics& m, const Evaluation& e) {
   m.set("energy_hbm_j", energy.hbm.count());
   m.set("energy_link_j", energy.link.count());
   m.set("energy_static_j", energy.fixed.count());
-  const double peak = array_peak(machine, dtype_named(f.peak_dtype)) / kPeta;
+  const double peak = machine.array_peak(dtype_named(f.peak_dtype)) / kPeta;
   const Watts chips(chip.count() * machine.chips);
   m.set("peak_pflops_per_mw", peak / (provisioned.count() / kMega));
   fill_per_megawatt(m, "sustained_pflops", static_cast<double>(f.useful_flop) / elapsed / kPeta, it, provisioned, chips,
@@ -196,13 +191,6 @@ void check_equal(std::uint64_t counted, std::uint64_t expected, const char* what
 }
 
 }  // namespace
-
-double array_peak(const MachineSpec& machine, Dtype dtype) {
-  const TensorSpec& t = machine.core.tensor;
-  const double passes = dtype == Dtype::kFp32 ? t.fp32_passes : 1;
-  return 2.0 * static_cast<double>(pass_rows(t, dtype)) * t.columns * static_cast<double>(t.clock.count()) *
-         machine.cores() / passes;
-}
 
 void fill_metrics(PointRow& row, const Evaluation& evaluation) {
   Metrics m(row);

@@ -6,10 +6,6 @@
 
 namespace trnsim {
 
-/// Array peak of the machine at `dtype`: 2 x rows per pass x columns x clock x cores, FLOP/s. Zero where the array
-/// does not have the format.
-[[nodiscard]] double array_peak(const MachineSpec& machine, Dtype dtype);
-
 /// Fills every metric that `evaluation` has a value for.
 void fill_metrics(PointRow& row, const Evaluation& evaluation);
 

@@ -10,6 +10,7 @@
 #include "models/memory/hbm_spec.h"
 #include "models/neuroncore/core_spec.h"
 #include "models/power/power_spec.h"
+#include "models/program/dtype.h"
 
 namespace trnsim {
 
@@ -26,6 +27,13 @@ struct MachineSpec {
   std::map<std::uint32_t, double> core_clock_scale;      ///< core[i].clock_scale; absent = 1
   std::map<std::uint32_t, double> link_bandwidth_scale;  ///< link[i].bandwidth_scale; absent = 1
 
+  /// 2 x contraction rows per pass x columns x clock x cores, FLOP/s; zero where the array does not have the format.
+  [[nodiscard]] double array_peak(Dtype dtype) const {
+    const TensorSpec& t = core.tensor;
+    const std::uint32_t rows = is_microscaled(dtype) ? t.mx_rows : dtype == Dtype::kFp8 ? t.fp8_rows : t.rows;
+    const double passes = dtype == Dtype::kFp32 ? t.fp32_passes : 1;
+    return 2.0 * rows * t.columns * static_cast<double>(t.clock.count()) * cores() / passes;
+  }
   [[nodiscard]] std::uint32_t cores() const { return chips * cores_per_chip; }
   [[nodiscard]] std::uint32_t cores_per_stack() const { return cores_per_chip / hbm.stacks; }
 };

@@ -9,7 +9,9 @@
 namespace trnsim {
 namespace {
 
-double rate(BytesPerSecond bandwidth) { return static_cast<double>(bandwidth.count()); }
+double rate(BytesPerSecond bandwidth) {
+  return static_cast<double>(bandwidth.count());
+}
 
 // Everything that leaves one chip in one second, whichever way: all its links of all levels at their raw rate.
 double chip_egress(const MachineSpec& machine) {
@@ -36,7 +38,8 @@ double chip_to_chip_bytes(const LoweredWorkload& lowered, const MachineSpec& mac
   for (const CoreId core : job.replicas.empty() ? std::vector<CoreId>() : job.replicas.front().cores) {
     const CoreJob& work = job.cores[core.index()];
     for (const auto& [peer, bytes] : count_work(work).bytes_to_peer) {
-      if (work.peers[peer].index() / cores_per_chip != core.index() / cores_per_chip) total += static_cast<double>(bytes);
+      if (work.peers[peer].index() / cores_per_chip != core.index() / cores_per_chip)
+        total += static_cast<double>(bytes);
     }
   }
   return total * static_cast<double>(job.replicas.size());
@@ -44,35 +47,26 @@ double chip_to_chip_bytes(const LoweredWorkload& lowered, const MachineSpec& mac
 
 }  // namespace
 
-double array_peak(const MachineSpec& machine, Dtype dtype) {
-  const TensorSpec& t = machine.core.tensor;
-  double rows = t.rows;
-  if (dtype == Dtype::kFp32) rows = static_cast<double>(t.rows) / t.fp32_passes;
-  if (dtype == Dtype::kFp8) rows = t.fp8_rows;
-  if (is_microscaled(dtype)) rows = t.mx_rows;
-  return 2.0 * rows * t.columns * static_cast<double>(t.clock.count()) * machine.cores();
-}
-
 void set_roofline(LoweredWorkload& lowered, const MachineSpec& machine, Dtype fastest, std::uint64_t fast_flop) {
   const WorkloadFacts& facts = lowered.facts;
   const double used = static_cast<double>(machine.cores() - facts.idle_cores) / machine.cores();
   if (used == 0) return;
   const auto fast = static_cast<double>(fast_flop);
   const auto slow = static_cast<double>(facts.useful_flop) - fast;
-  const double bytes = static_cast<double>(facts.weight_bytes + facts.bias_bytes + facts.kv_read_bytes +
-                                           facts.kv_write_bytes);
+  const double bytes =
+      static_cast<double>(facts.weight_bytes + facts.bias_bytes + facts.kv_read_bytes + facts.kv_write_bytes);
   const double stacks = std::ceil(used * machine.chips * machine.hbm.stacks);
   struct Bound {
     const char* name;
     double seconds;
   };
   const std::array<Bound, 4> bounds{
-      Bound{"tensor", (fast / array_peak(machine, fastest) + slow / array_peak(machine, Dtype::kBf16)) / used},
+      Bound{"tensor", (fast / machine.array_peak(fastest) + slow / machine.array_peak(Dtype::kBf16)) / used},
       Bound{"hbm", bytes / (rate(machine.hbm.bandwidth) * stacks)},
       Bound{"dma", bytes / (rate(machine.dma.engine_bandwidth) * machine.dma.engines * machine.cores() * used)},
-      Bound{"link", chip_egress(machine) > 0
-                        ? chip_to_chip_bytes(lowered, machine) / (chip_egress(machine) * std::ceil(used * machine.chips))
-                        : 0.0}};
+      Bound{"link", chip_egress(machine) > 0 ? chip_to_chip_bytes(lowered, machine) /
+                                                   (chip_egress(machine) * std::ceil(used * machine.chips))
+                                             : 0.0}};
   const auto largest = std::max_element(bounds.begin(), bounds.end(),
                                         [](const Bound& a, const Bound& b) { return a.seconds < b.seconds; });
   lowered.roofline_ps = static_cast<std::uint64_t>(largest->seconds * 1e12);
