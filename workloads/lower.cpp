@@ -17,14 +17,14 @@ namespace {
 void check_capacity(const Program& program, const CoreSpec& core) {
   const auto check_one = [](const char* what, Bytes need, Bytes has) {
     if (need <= has) return;
-    throw InfeasibleError("buffers need " + std::to_string(need.count()) + " bytes of " + what + " per partition, has " +
-                          std::to_string(has.count()));
+    throw InfeasibleError("buffers need " + std::to_string(need.count()) + " bytes of " + what +
+                          " per partition, has " + std::to_string(has.count()));
   };
   check_one("SBUF", program.sbuf_per_partition, core.sbuf_per_partition);
   check_one("PSUM", program.psum_per_partition, core.psum_per_partition);
   if (program.semaphores.size() > core.control.semaphores) {
-    throw InfeasibleError("the program needs " + std::to_string(program.semaphores.size()) + " semaphores, a core has " +
-                          std::to_string(core.control.semaphores));
+    throw InfeasibleError("the program needs " + std::to_string(program.semaphores.size()) +
+                          " semaphores, a core has " + std::to_string(core.control.semaphores));
   }
 }
 
@@ -50,8 +50,8 @@ LoweredWorkload lower_model(const Settings& s, const MachineSpec& machine, std::
   const Mapping m = map_onto(s, machine);
   const std::uint64_t memory = check_memory(s, m, machine);
   std::vector<LayerRouting> routing;
-  const std::uint64_t tokens = m.batch_per_replica * m.replicas_per_group() *
-                               (s.phase == Phase::kPrefill ? s.prompt_tokens : 1);
+  const std::uint64_t tokens =
+      m.batch_per_replica * m.replicas_per_group() * (s.phase == Phase::kPrefill ? s.prompt_tokens : 1);
   for (std::uint64_t l = 0; l < s.model.layers; ++l) routing.push_back(draw_routing(s, tokens, l, seed));
   const GroupPrograms programs = model_programs(s, m, machine, routing);
   for (const auto& program : programs.by_lane) check_capacity(*program, machine.core);

@@ -13,9 +13,9 @@ namespace trnsim {
 struct WorkloadParameterRow {
   std::string_view name;
   Dimension dimension;
-  double low = 0, high = 0;           ///< bounds of numbers, inclusive
-  std::string_view words;             ///< kWord: accepted words, separated by '|'; empty = any word
-  bool accepts_auto = false;          ///< `auto` lets the mapping choose
+  double low = 0, high = 0;   ///< bounds of numbers, inclusive
+  std::string_view words;     ///< kWord: accepted words, separated by '|'; empty = any word
+  bool accepts_auto = false;  ///< `auto` lets the mapping choose
   std::string_view meaning;
 };
 

@@ -19,6 +19,8 @@ Handle all_gather(const Communicator& c, std::uint64_t bytes, Handle ready) {
   return collective::unstage(c, bytes * n, done);
 }
 
-std::uint64_t all_gather_bytes(std::uint32_t ranks, std::uint64_t bytes) { return (ranks - 1) * bytes; }
+std::uint64_t all_gather_bytes(std::uint32_t ranks, std::uint64_t bytes) {
+  return (ranks - 1) * bytes;
+}
 
 }  // namespace trnsim

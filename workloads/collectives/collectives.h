@@ -28,6 +28,7 @@ struct Communicator {
   SemaphoreId second_phase = 0;  ///< arrivals: gathered shards, combined rows
   Space memory = Space::kHbm;
   AllReduce algorithm = AllReduce::kAuto;
+  bool in_place = false;  ///< data lie in `memory` already: nothing to bring there or back
 
   /// Mesh or ring for a collective over `bytes` of one rank.
   [[nodiscard]] bool uses_ring(std::uint64_t bytes) const;

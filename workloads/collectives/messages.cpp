@@ -30,7 +30,7 @@ Communicator communicator(KernelWriter& writer, CommGroup group, const Settings&
 namespace collective {
 
 Handle stage(const Communicator& c, std::uint64_t bytes, Handle ready) {
-  if (c.memory == Space::kSbuf) return ready;
+  if (c.memory == Space::kSbuf || c.in_place) return ready;
   return c.writer->move(Engine::kCollective, Queue::kStage,
                         {.bytes = bytes,
                          .traffic = Traffic::kCollective,
@@ -41,7 +41,7 @@ Handle stage(const Communicator& c, std::uint64_t bytes, Handle ready) {
 }
 
 Handle unstage(const Communicator& c, std::uint64_t bytes, Handle arrived) {
-  if (c.memory == Space::kSbuf) return arrived;
+  if (c.memory == Space::kSbuf || c.in_place) return arrived;
   return c.writer->move(Engine::kCollective, Queue::kUnstage,
                         {.bytes = bytes,
                          .traffic = Traffic::kCollective,

@@ -46,8 +46,7 @@ class Walk {
 
   [[nodiscard]] std::uint64_t value(const Count& count, std::uint64_t trip) const {
     if (count.kind == Count::Kind::kConstant) return count.scale;
-    const std::size_t index =
-        std::size_t{call_.frame} + count.index + (count.kind == Count::Kind::kIndexed ? trip : 0);
+    const std::size_t index = std::size_t{call_.frame} + count.index + (count.kind == Count::Kind::kIndexed ? trip : 0);
     check(index < job_.registers.size(), "a program reads only registers that its job sets");
     return count.scale * job_.registers[index];
   }

@@ -14,7 +14,7 @@ enum Exchange : std::size_t { kQkv, kAttention, kHidden, kRouting, kPartial, kRo
 
 }  // namespace
 
-std::uint64_t resident_bytes(const Settings& s, const Mapping& m, const MachineSpec& machine) {
+std::uint64_t decode_resident_bytes(const Settings& s, const Mapping& m, const MachineSpec& machine) {
   const std::uint64_t partitions = machine.core.partitions;
   const std::uint64_t tokens = m.batch_per_replica;
   const std::uint64_t qkv = (m.q_heads + 2 * m.kv_heads) * s.model.head_dim;
@@ -65,7 +65,9 @@ void DecodeWriter::embedding(SegmentBuilder& segment) {
 }
 
 // The first instruction of a segment that reads the residual stream is a scalar one.
-void DecodeWriter::starts_from_hidden() { w_.segment().wait(Engine::kScalar, hidden_ready_, 1); }
+void DecodeWriter::starts_from_hidden() {
+  w_.segment().wait(Engine::kScalar, hidden_ready_, 1);
+}
 
 LayerRegisters DecodeWriter::layer(SegmentBuilder& segment, bool full, std::uint32_t max_trips) {
   w_.write_to(segment);
@@ -122,8 +124,7 @@ Handle DecodeWriter::join_attention(Handle attended) {
     return w_.exchange(from_sibling_[kAttention], tokens_ / w_.lnc() * q * kBf16Bytes, attended);
   }
   const std::uint64_t statistics = 2 * mapping_.q_heads;
-  const Handle here =
-      w_.exchange(from_sibling_[kAttention], tokens_ * (q + statistics) * kFp32Bytes, attended);
+  const Handle here = w_.exchange(from_sibling_[kAttention], tokens_ * (q + statistics) * kFp32Bytes, attended);
   const Count merged = Count::constant(ceil_div(tokens_ * (q + statistics), w_.partitions()));
   return w_.run(Engine::kVector, {Op::kBinary, merged, Space::kSbuf, Dtype::kFp32}, {here});
 }
@@ -170,8 +171,8 @@ Handle DecodeWriter::experts_of_replica(const LayerRegisters& registers, Handle 
 // Experts spread over several replicas. Every rank brings its slice of its replica's tokens; afterwards the slices
 // are gathered so that all ranks of a replica hold all its tokens again.
 Handle DecodeWriter::experts_of_group(const LayerRegisters& registers, Handle routed) {
-  Handle done = settings_.moe_exchange == MoeExchange::kAllToAll ? dispatched(registers, routed)
-                                                                 : gathered(registers, routed);
+  Handle done =
+      settings_.moe_exchange == MoeExchange::kAllToAll ? dispatched(registers, routed) : gathered(registers, routed);
   w_.segment().operator_is("all_gather_mlp");
   const std::uint64_t slice = ceil_div(tokens_, mapping_.tp);
   done = all_gather(tensor_, slice * hidden_half_ * kBf16Bytes, done);
@@ -220,7 +221,8 @@ void DecodeWriter::head(SegmentBuilder& segment) {
   const Handle best = lm_head(w_, model_.hidden, columns, tokens_, normed);
   segment.operator_is("sample");
   const Handle all = all_gather(tensor_, tokens_ * kChoiceBytes, best);
-  segment.emit(Engine::kVector, {.op = Op::kMax8, .rows = w_.partitions(), .free = Count::constant(mapping_.tp)}, {all});
+  segment.emit(Engine::kVector, {.op = Op::kMax8, .rows = w_.partitions(), .free = Count::constant(mapping_.tp)},
+               {all});
 }
 
 }  // namespace trnsim

@@ -4,6 +4,7 @@
 
 #include "workloads/collectives/collectives.h"
 #include "workloads/graph/count.h"
+#include "workloads/graph/layer_writer.h"
 #include "workloads/graph/work_list.h"
 
 namespace trnsim {
@@ -15,22 +16,37 @@ constexpr std::uint64_t kChoiceBytes = 8;
 /// Bytes of one group, from dimensions.
 class GroupBytes {
  public:
-  GroupBytes(const Settings& s, const Mapping& m, const std::vector<LayerRouting>& routing, const GroupPrograms& programs)
-      : s_(s), m_(m), model_(s.model), routing_(routing), rules_(programs.rules), tokens_(m.batch_per_replica) {
+  GroupBytes(const Settings& s, const Mapping& m, const MachineSpec& machine, const std::vector<LayerRouting>& routing,
+             const GroupPrograms& programs)
+      : s_(s),
+        m_(m),
+        model_(s.model),
+        routing_(routing),
+        rules_(programs.rules),
+        programs_(programs),
+        tokens_(m.batch_per_replica * (s.phase == Phase::kPrefill ? s.prompt_tokens : 1)),
+        partitions_(machine.core.partitions) {
+    if (s.phase == Phase::kPrefill) tile_ = prefill_tile_tokens(s, m, machine);
+    if (tile_ > 0) tiles_ = ceil_div(tokens_, tile_);
     kv_width_ = m.kv_heads * model_.head_dim;
     qkv_width_ = m.q_heads * model_.head_dim + 2 * kv_width_;
   }
 
-  /// Cores of a logical core that get at least one of `count` things.
-  [[nodiscard]] std::uint64_t lanes(std::uint64_t count) const { return std::min<std::uint64_t>(m_.lnc, count); }
+  /// Times that a rank reads the router's matrix: once per core that gets a token, and per tile.
+  [[nodiscard]] std::uint64_t routers() const {
+    const auto lanes = [&](std::uint64_t tokens) { return std::min<std::uint64_t>(m_.lnc, tokens); };
+    if (tile_ == 0) return lanes(tokens_);
+    return tokens_ / tile_ * lanes(tile_) + lanes(tokens_ % tile_);
+  }
   [[nodiscard]] std::uint64_t share(std::uint64_t count, std::uint32_t lane) const {
     return count / m_.lnc + static_cast<std::uint64_t>(lane < count % m_.lnc);
   }
 
   [[nodiscard]] std::uint64_t weights() const {
     const std::uint64_t h = model_.hidden;
-    const std::uint64_t norms = (2 * model_.layers + 1) * m_.lnc * h;  // every core scales all features
-    const std::uint64_t dense = h * qkv_width_ + m_.q_heads * model_.head_dim * h + lanes(tokens_) * h * model_.experts;
+    const std::uint64_t norms = (2 * model_.layers * tiles_ + 1) * m_.lnc * h;  // every core scales all features
+    const std::uint64_t dense =
+        tiles_ * (h * qkv_width_ + m_.q_heads * model_.head_dim * h) + routers() * h * model_.experts;
     const std::uint64_t embedding = tokens_ * ceil_div(h, m_.tp);
     const std::uint64_t head = h * ceil_div(model_.vocabulary, m_.tp);
     return m_.group_ranks * kBf16Bytes * (norms + model_.layers * dense + embedding + head) + expert_weights();
@@ -59,13 +75,15 @@ class GroupBytes {
   [[nodiscard]] std::uint64_t biases() const {
     const std::uint64_t inner = ceil_div(model_.ffn, m_.expert_split);
     std::uint64_t experts = 0;
-    for (const LayerRouting& layer : routing_) experts += all_experts() ? model_.experts : layer.distinct(model_.experts);
-    const std::uint64_t dense = qkv_width_ + model_.hidden + lanes(tokens_) * model_.experts;
-    return kBf16Bytes * (m_.group_ranks * model_.layers * dense +
-                         experts * m_.expert_split * (2 * inner + model_.hidden));
+    for (const LayerRouting& layer : routing_)
+      experts += all_experts() ? model_.experts : layer.distinct(model_.experts);
+    const std::uint64_t dense = tiles_ * (qkv_width_ + model_.hidden) + routers() * model_.experts;
+    return kBf16Bytes *
+           (m_.group_ranks * model_.layers * dense + experts * m_.expert_split * (2 * inner + model_.hidden));
   }
 
   [[nodiscard]] std::uint64_t kv_read() const {
+    if (s_.phase == Phase::kPrefill) return prefill_kv_read();
     const std::uint64_t full = model_.full_layers();
     const std::uint64_t keys = full * s_.context + (model_.layers - full) * std::min(s_.context, model_.window);
     return m_.group_ranks * tokens_ * keys * 2 * kv_width_ * kBf16Bytes;
@@ -81,7 +99,7 @@ class GroupBytes {
     for (std::uint32_t lane = 0; lane < m_.lnc; ++lane) {
       const std::uint64_t half = share(model_.hidden, lane);
       per_rank += all_gather_bytes(m_.tp, tokens_ * share(ceil_div(model_.hidden, m_.tp), lane) * kBf16Bytes);
-      per_rank += all_gather_bytes(m_.tp, tokens_ * kChoiceBytes);
+      per_rank += all_gather_bytes(m_.tp, m_.batch_per_replica * kChoiceBytes);
       const std::uint64_t sum = all_reduce_bytes(m_.tp, tokens_ * half, kBf16Bytes);
       if (m_.ep <= m_.tp) {
         per_rank += model_.layers * 2 * sum;
@@ -96,9 +114,31 @@ class GroupBytes {
   }
 
  private:
-  [[nodiscard]] bool all_experts() const { return s_.moe_kernel == MoeKernel::kAllExpert; }
+  [[nodiscard]] bool all_experts() const {
+    return s_.moe_kernel == MoeKernel::kAllExpert && s_.phase == Phase::kDecode;
+  }
 
-  // Over all layers: (token, rank) pairs such that the rank holds an expert of the token and is not the one that sends it.
+  // Each core reads the keys that its queries see, once per pass of queries.
+  [[nodiscard]] std::uint64_t prefill_kv_read() const {
+    std::uint64_t keys = 0;
+    for (std::uint32_t lane = 0; lane < m_.lnc; ++lane) {
+      for (std::uint64_t l = 0; l < model_.layers; ++l) {
+        const bool full = model_.is_full(l);
+        const QueryRange range = prefill_queries(s_.prompt_tokens, full, m_.lnc, lane, partitions_);
+        PrefillAttention a;
+        a.first_query = range.first;
+        a.queries = range.count;
+        a.keys = s_.prompt_tokens;
+        a.window = full ? 0 : model_.window;
+        keys +=
+            keys_read(a, programs_.pass_queries > 0 ? programs_.pass_queries : std::max<std::uint64_t>(1, range.count));
+      }
+    }
+    return m_.group_ranks * m_.batch_per_replica * keys * 2 * kv_width_ * kBf16Bytes;
+  }
+
+  // Over all layers: (token, rank) pairs such that the rank holds an expert of the token and is not the one that sends
+  // it.
   [[nodiscard]] std::uint64_t remote_rows() const {
     std::uint64_t remote = 0;
     for (const LayerRouting& layer : routing_) {
@@ -115,10 +155,21 @@ class GroupBytes {
   const ModelShape& model_;
   const std::vector<LayerRouting>& routing_;
   const std::vector<EntryRule>& rules_;
-  std::uint64_t tokens_;
+  const GroupPrograms& programs_;
+  std::uint64_t tokens_;  ///< per replica
+  std::uint32_t partitions_;
+  std::uint64_t tile_ = 0;  ///< tokens of a prefill tile; dense weights are read once per tile
+  std::uint64_t tiles_ = 1;
   std::uint64_t kv_width_ = 0;
   std::uint64_t qkv_width_ = 0;
 };
+
+std::uint64_t prefill_flop(const ModelShape& model, std::uint64_t prompts, std::uint64_t prompt) {
+  const std::uint64_t full = model.full_layers();
+  const LayerFlop all = layer_flop(model, prompts * prompt, prompts * causal_pairs(prompt, 0));
+  const LayerFlop windowed = layer_flop(model, prompts * prompt, prompts * causal_pairs(prompt, model.window));
+  return full * all.sum() + (model.layers - full) * windowed.sum() + 2 * prompts * model.vocabulary * model.hidden;
+}
 
 std::uint64_t decode_flop(const ModelShape& model, std::uint64_t tokens, std::uint64_t context) {
   const std::uint64_t full = model.full_layers();
@@ -156,14 +207,17 @@ std::uint64_t causal_pairs(std::uint64_t tokens, std::uint64_t window) {
 }
 
 std::uint64_t expert_flop(const Settings& s, const Mapping& m) {
-  return s.model.layers * layer_flop(s.model, m.batch, 0).experts;
+  const std::uint64_t tokens = m.batch * (s.phase == Phase::kPrefill ? s.prompt_tokens : 1);
+  return s.model.layers * layer_flop(s.model, tokens, 0).experts;
 }
 
-WorkloadFacts model_facts(const Settings& s, const Mapping& m, const MachineSpec&,
+WorkloadFacts model_facts(const Settings& s, const Mapping& m, const MachineSpec& machine,
                           const std::vector<LayerRouting>& routing, const GroupPrograms& programs) {
-  const GroupBytes bytes(s, m, routing, programs);
+  const bool decodes = s.phase == Phase::kDecode;
+  const GroupBytes bytes(s, m, machine, routing, programs);
   WorkloadFacts facts;
-  facts.useful_flop = decode_flop(s.model, m.batch, s.context);
+  facts.useful_flop =
+      decodes ? decode_flop(s.model, m.batch, s.context) : prefill_flop(s.model, m.batch, s.prompt_tokens);
   facts.padding_flop = issued_flop(m, programs) - facts.useful_flop;
   facts.weight_bytes = m.groups * bytes.weights();
   facts.bias_bytes = m.groups * bytes.biases();
@@ -171,7 +225,7 @@ WorkloadFacts model_facts(const Settings& s, const Mapping& m, const MachineSpec
   facts.kv_write_bytes = m.groups * bytes.kv_write();
   facts.collective_bytes_per_rank = bytes.sent() / m.group_ranks;
   for (const LayerRouting& layer : routing) facts.distinct_experts += layer.distinct(s.model.experts);
-  facts.tokens = m.batch;
+  facts.tokens = m.batch * (decodes ? 1 : s.prompt_tokens);
   facts.sequences = m.batch;
   facts.batch_per_replica = m.batch_per_replica;
   facts.padded_sequences = m.padded_sequences;
@@ -181,7 +235,7 @@ WorkloadFacts model_facts(const Settings& s, const Mapping& m, const MachineSpec
   facts.lnc = m.lnc;
   facts.idle_cores = m.idle_cores;
   facts.peak_dtype = std::string(name(s.expert_dtype));
-  facts.unit_of_tokens = "decode";
+  facts.unit_of_tokens = decodes ? "decode" : "prefill";
   return facts;
 }
 

@@ -29,7 +29,6 @@ struct LayerFlop {
 [[nodiscard]] WorkloadFacts model_facts(const Settings& settings, const Mapping& mapping, const MachineSpec& machine,
                                         const std::vector<LayerRouting>& routing, const GroupPrograms& programs);
 
-
 /// Fills roofline_ps and roofline_limit from the facts; `fast_flop` of useful_flop run at `fastest`, the rest in BF16.
 void set_roofline(LoweredWorkload& lowered, const MachineSpec& machine, Dtype fastest, std::uint64_t fast_flop);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "workloads/collectives/collectives.h"
 #include "workloads/kernels/kernels.h"
@@ -17,21 +18,42 @@ struct LayerRegisters {
   std::uint32_t combine = 0;   ///< rows back to it
 };
 
-/// Bytes per SBUF partition that the tokens' activations hold throughout.
-[[nodiscard]] std::uint64_t resident_bytes(const Settings& settings, const Mapping& mapping,
-                                           const MachineSpec& machine);
+/// Writes the segments of one phase for one physical core.
+class ModelWriter {
+ public:
+  virtual ~ModelWriter() = default;
+  virtual void embedding(SegmentBuilder& segment) = 0;
+  virtual LayerRegisters layer(SegmentBuilder& segment, bool full, std::uint32_t max_trips) = 0;
+  virtual void head(SegmentBuilder& segment) = 0;
+  /// Shape of the experts' work on this core.
+  [[nodiscard]] virtual ExpertShape expert_shape() const = 0;
+};
 
-/// Writes the segments of a decode step for one physical core.
-class DecodeWriter {
+/// Bytes per SBUF partition that activations hold throughout a decode step.
+[[nodiscard]] std::uint64_t decode_resident_bytes(const Settings& settings, const Mapping& mapping,
+                                                  const MachineSpec& machine);
+/// Bytes per SBUF partition that one tile of tokens holds in prefill.
+[[nodiscard]] std::uint64_t prefill_resident_bytes(const Settings& settings, const Mapping& mapping,
+                                                   const MachineSpec& machine);
+/// Tokens that prefill keeps in SBUF at a time.
+[[nodiscard]] std::uint64_t prefill_tile_tokens(const Settings& settings, const Mapping& mapping,
+                                                const MachineSpec& machine);
+/// This lane's queries of each prompt: all cores see about the same number of (query, key) pairs.
+struct QueryRange {
+  std::uint64_t first = 0, count = 0;
+};
+[[nodiscard]] QueryRange prefill_queries(std::uint64_t prompt, bool full, std::uint32_t lnc, std::uint32_t lane,
+                                         std::uint32_t partitions);
+
+/// A decode step: activations of all sequences stay in SBUF from layer to layer.
+class DecodeWriter final : public ModelWriter {
  public:
   DecodeWriter(KernelWriter& w, const Settings& settings, const Mapping& mapping);
 
-  void embedding(SegmentBuilder& segment);
-  LayerRegisters layer(SegmentBuilder& segment, bool full, std::uint32_t max_trips);
-  void head(SegmentBuilder& segment);
-
-  /// Shape of the experts' work on this core.
-  [[nodiscard]] ExpertShape expert_shape() const;
+  void embedding(SegmentBuilder& segment) override;
+  LayerRegisters layer(SegmentBuilder& segment, bool full, std::uint32_t max_trips) override;
+  void head(SegmentBuilder& segment) override;
+  [[nodiscard]] ExpertShape expert_shape() const override;
 
  private:
   Handle attention_block(bool full, Handle normed);
@@ -56,6 +78,39 @@ class DecodeWriter {
   Communicator tensor_, experts_;
   SemaphoreId hidden_ready_ = 0;
   SemaphoreId from_sibling_[6] = {};
+};
+
+/// A prefill of whole prompts: activations live in HBM and pass through SBUF tile by tile.
+class PrefillWriter final : public ModelWriter {
+ public:
+  PrefillWriter(KernelWriter& w, const Settings& settings, const Mapping& mapping);
+
+  void embedding(SegmentBuilder& segment) override;
+  LayerRegisters layer(SegmentBuilder& segment, bool full, std::uint32_t max_trips) override;
+  void head(SegmentBuilder& segment) override;
+  [[nodiscard]] ExpertShape expert_shape() const override;
+
+ private:
+  Handle tiles(const std::function<Handle(std::uint64_t)>& body);
+  Handle load_tile(std::uint64_t tokens, std::uint64_t features, Handle ready);
+  Handle store_tile(std::uint64_t tokens, std::uint64_t features, Handle ready);
+  Handle load_sum(std::uint64_t tokens, Handle ready);
+  Handle project_qkv(Handle ready);
+  Handle attention(bool full, Handle ready);
+  Handle project_output(Handle ready);
+  Handle route(Handle ready);
+  Handle join(Handle ready);
+
+  KernelWriter& w_;
+  const Settings& settings_;
+  const Mapping& mapping_;
+  const ModelShape& model_;
+  std::uint64_t tokens_ = 0;  ///< per replica
+  std::uint64_t tile_ = 0;
+  std::uint64_t hidden_half_ = 0;
+  Communicator tensor_;
+  BufferRing tile_buffers_;
+  SemaphoreId hidden_ready_ = 0, joined_ = 0, routed_ = 0;
 };
 
 }  // namespace trnsim

@@ -68,9 +68,9 @@ RankMemory rank_memory(const Settings& s, const Mapping& m) {
   const std::uint64_t dense = h * qkv + qkv + q * h + h + m.q_heads + h * model.experts + model.experts + 2 * h +
                               m.local_experts * (2 * inner + h);
   RankMemory memory;
-  memory.weights = model.layers * (dense * kBf16Bytes +
-                                   storage_bytes(m.local_experts * 3 * h * inner, s.expert_dtype)) +
-                   kBf16Bytes * (2 * ceil_div(model.vocabulary, m.tp) * h + h);
+  memory.weights =
+      model.layers * (dense * kBf16Bytes + storage_bytes(m.local_experts * 3 * h * inner, s.expert_dtype)) +
+      kBf16Bytes * (2 * ceil_div(model.vocabulary, m.tp) * h + h);
   const std::uint64_t seen = s.phase == Phase::kPrefill ? s.prompt_tokens : s.context;
   const std::uint64_t positions =
       model.full_layers() * seen + (model.layers - model.full_layers()) * std::min(seen, model.window);

@@ -19,7 +19,7 @@ struct ParameterCount {
 
 /// Bytes in one rank's memory.
 struct RankMemory {
-  std::uint64_t weights = 0;      ///< copies of KV heads, router and norms counted
+  std::uint64_t weights = 0;  ///< copies of KV heads, router and norms counted
   std::uint64_t kv_cache = 0;
   std::uint64_t activations = 0;  ///< residual stream and collective buffers
   [[nodiscard]] std::uint64_t total() const { return weights + kv_cache + activations; }

@@ -9,11 +9,11 @@
 namespace trnsim {
 namespace {
 
-// The work of all layers and ranks, cut as the kernel of one lane wants it. Lanes may differ in buffer sizes only if their
-// shares of the inner width do; the entries of both must agree, as they add up each other's results.
+// The work of all layers and ranks, cut as the kernel of one lane wants it. Lanes may differ in buffer sizes only if
+// their shares of the inner width do; the entries of both must agree, as they add up each other's results.
 struct Work {
-  std::vector<std::vector<RankWork>> by_layer;             ///< layer, rank
-  std::vector<std::vector<std::uint32_t>> rows_by_layer;   ///< layer, source * ranks + destination
+  std::vector<std::vector<RankWork>> by_layer;            ///< layer, rank
+  std::vector<std::vector<std::uint32_t>> rows_by_layer;  ///< layer, source * ranks + destination
   std::uint32_t max_trips = 0;
 };
 
@@ -70,11 +70,23 @@ GroupPrograms model_programs(const Settings& s, const Mapping& m, const MachineS
   GroupPrograms result;
   result.registers.resize(std::size_t{m.group_ranks} * m.lnc);
   for (std::uint32_t lane = 0; lane < m.lnc; ++lane) {
-    ProgramBuilder program("decode");
-    const std::uint64_t tokens = m.batch_per_replica * m.replicas_per_group();
-    KernelWriter w(program, machine, m.lnc, lane, resident_bytes(s, m, machine),
+    const bool decodes = s.phase == Phase::kDecode;
+    ProgramBuilder program(decodes ? "decode" : "prefill");
+    const std::uint64_t tokens = decodes ? m.batch_per_replica * m.replicas_per_group() : s.moe_block;
+    KernelWriter w(program, machine, m.lnc, lane,
+                   decodes ? decode_resident_bytes(s, m, machine) : prefill_resident_bytes(s, m, machine),
                    ceil_div(s.model.hidden, machine.core.partitions) * tokens);
-    DecodeWriter writer(w, s, m);
+    const std::unique_ptr<ModelWriter> phase =
+        decodes ? std::unique_ptr<ModelWriter>(std::make_unique<DecodeWriter>(w, s, m))
+                : std::unique_ptr<ModelWriter>(std::make_unique<PrefillWriter>(w, s, m));
+    ModelWriter& writer = *phase;
+    if (!decodes) {
+      PrefillAttention a;
+      a.keys = s.prompt_tokens;
+      a.head_dim = s.model.head_dim;
+      const std::uint64_t per_pass = queries_per_pass(w, a);
+      result.pass_queries = per_pass == 1 ? 0 : per_pass;  // 1: the keys fit, all queries pass at once
+    }
     result.rules.push_back(rule_of(w, writer.expert_shape()));
     const Work work = list_work(s, m, routing, result.rules.back());
     const std::uint32_t embed = program.segment("embedding", [&](SegmentBuilder& b) { writer.embedding(b); });
@@ -88,7 +100,8 @@ GroupPrograms model_programs(const Settings& s, const Mapping& m, const MachineS
     const std::uint32_t head = program.segment("head", [&](SegmentBuilder& b) { writer.head(b); });
     std::vector<std::uint32_t> frames;
     program.call(embed);
-    for (std::uint64_t l = 0; l < s.model.layers; ++l) frames.push_back(program.call(s.model.is_full(l) ? full : sliding));
+    for (std::uint64_t l = 0; l < s.model.layers; ++l)
+      frames.push_back(program.call(s.model.is_full(l) ? full : sliding));
     program.call(head);
     const std::shared_ptr<const Program> finished = program.finish();
     const std::uint32_t size = frames.back() + finished->segments[full].registers;

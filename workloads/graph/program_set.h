@@ -16,9 +16,10 @@ namespace trnsim {
 
 /// What one group of ranks runs. All groups run the same: each replays the same routing sample.
 struct GroupPrograms {
-  std::vector<std::shared_ptr<const Program>> by_lane;         ///< program of physical core `lane` of every rank
-  std::vector<std::vector<std::uint32_t>> registers;           ///< by rank, then lane: rank * lnc + lane
-  std::vector<EntryRule> rules;                                ///< by lane: how its experts' tokens were cut
+  std::vector<std::shared_ptr<const Program>> by_lane;  ///< program of physical core `lane` of every rank
+  std::vector<std::vector<std::uint32_t>> registers;    ///< by rank, then lane: rank * lnc + lane
+  std::uint64_t pass_queries = 0;                       ///< prefill: queries per pass over the keys; 0 = all at once
+  std::vector<EntryRule> rules;                         ///< by lane: how its experts' tokens were cut
 };
 
 /// Peer tables: index 0 is the other core of the logical core (or itself); then the ranks of the tensor-parallel

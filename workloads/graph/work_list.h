@@ -12,7 +12,7 @@ namespace trnsim {
 
 /// One piece of an expert's tokens.
 struct MoeEntry {
-  std::uint32_t loads = 0;   ///< 1: brings the expert's weights from HBM
+  std::uint32_t loads = 0;  ///< 1: brings the expert's weights from HBM
   std::uint32_t tokens = 0;
 };
 

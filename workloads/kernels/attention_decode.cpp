@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <vector>
 
 #include "workloads/kernels/kernels.h"
 
@@ -27,10 +28,10 @@ class Pieces {
   /// `last_write`: the new keys and values are in HBM; only the last piece reads them.
   Handle emit(Handle ready, Handle last_write) {
     const std::uint64_t whole = (tiles_ - 1) / piece_tiles_;
-    const std::uint64_t piece_bytes = bytes_ / tiles_ * piece_tiles_;
-    w_.times(whole, Engine::kVector, [&] { return piece(piece_tiles_, piece_bytes, ready, {}); });
-    const Handle sums =
-        piece(tiles_ - whole * piece_tiles_, bytes_ - whole * piece_bytes, ready, last_write);
+    const Piece full{piece_tiles_, bytes_ / tiles_ * piece_tiles_, {}, {}};
+    const Piece last{tiles_ - whole * piece_tiles_, bytes_ - whole * full.bytes, last_write, {}};
+    w_.times(whole / 2, Engine::kVector, [&] { return pieces({full, full}, ready); });
+    const Handle sums = whole % 2 == 1 ? pieces({full, last}, ready) : pieces({last}, ready);
     const std::uint64_t outputs = ceil_div(a_.sequences * a_.q_heads * a_.head_dim, w_.partitions());
     w_.run(Engine::kVector, {Op::kReciprocal, Count::constant(ceil_div(a_.sequences * a_.q_heads, w_.partitions()))},
            {sums});
@@ -38,37 +39,59 @@ class Pieces {
   }
 
  private:
-  Handle piece(std::uint64_t tiles, std::uint64_t bytes, Handle ready, Handle written) {
-    const std::uint64_t heads = ceil_div(tiles, tiles_per_head_);  // (sequence, KV head) pairs in the piece
+  struct Piece {
+    std::uint64_t tiles = 0, bytes = 0;
+    Handle written;
+    Handle weights;  ///< softmax weights ready
+  };
+
+  // Two pieces at a time: the second's scores keep the array busy while the first goes through its softmax.
+  Handle pieces(std::vector<Piece> list, Handle ready) {
+    for (Piece& piece : list) piece.weights = scores(piece, ready);
+    Handle merged;
+    for (const Piece& piece : list) merged = values(piece);
+    return merged;
+  }
+
+  // (sequence, KV head) pairs that a piece touches.
+  [[nodiscard]] std::uint64_t heads(const Piece& piece) const { return ceil_div(piece.tiles, tiles_per_head_); }
+
+  Handle scores(const Piece& piece, Handle ready) {
+    const std::uint64_t columns = heads(piece) * group_;
     w_.segment().acquire(Engine::kSync, w_.rings().kv);
-    const Handle kv = w_.move(Engine::kSync, Queue::kKv,
-                              {.bytes = bytes, .descriptors = descriptors(heads, bytes), .traffic = Traffic::kKvRead},
-                              {written});
+    const Handle kv = w_.move(
+        Engine::kSync, Queue::kKv,
+        {.bytes = piece.bytes, .descriptors = descriptors(heads(piece), piece.bytes), .traffic = Traffic::kKvRead},
+        {piece.written});
     w_.segment().acquire(Engine::kTensor, w_.rings().psum);
-    const Handle scores = w_.matmul({.rows = a_.head_dim,
-                                     .columns = w_.core().tensor.columns,
-                                     .free = Count::constant(group_),
-                                     .repeat = Count::constant(tiles)},
-                                    {ready, kv});
+    const Handle products = w_.matmul({.rows = a_.head_dim,
+                                       .columns = w_.core().tensor.columns,
+                                       .free = Count::constant(group_),
+                                       .repeat = Count::constant(piece.tiles)},
+                                      {ready, kv});
     // Maximum over keys: along the free dimension, then across partitions by a transpose.
     const Handle tile_max =
-        w_.run(Engine::kVector, {Op::kReduce, Count::constant(tiles * group_), Space::kPsum}, {scores});
-    const Handle across = w_.transpose(w_.partitions(), std::min<std::uint64_t>(heads * group_, w_.partitions()),
-                                       ceil_div(heads * group_, w_.partitions()), {tile_max});
-    const Handle maximum = w_.run(
-        Engine::kVector,
-        {Op::kReduce, Count::constant(w_.partitions() * ceil_div(heads * group_, w_.partitions())), Space::kPsum},
-        {across});
-    const Handle weights = w_.exponential(Count::constant(tiles * group_), Space::kPsum, {scores, maximum});
+        w_.run(Engine::kVector, {Op::kReduce, Count::constant(piece.tiles * group_), Space::kPsum}, {products});
+    const std::uint64_t blocks = w_.tiles(columns);
+    const Handle across =
+        w_.transpose(w_.partitions(), std::min<std::uint64_t>(columns, w_.partitions()), blocks, {tile_max});
+    const Handle maximum =
+        w_.run(Engine::kVector, {Op::kReduce, Count::constant(w_.partitions() * blocks), Space::kPsum}, {across});
+    const Handle weights = w_.exponential(Count::constant(piece.tiles * group_), Space::kPsum, {products, maximum});
     w_.segment().release(weights, w_.rings().psum);
+    return weights;
+  }
+
+  Handle values(const Piece& piece) {
     w_.segment().acquire(Engine::kTensor, w_.rings().sums);
-    const Handle values = w_.matmul({.rows = std::min<std::uint64_t>(w_.partitions(), a_.keys),
-                                     .columns = a_.head_dim + 1,  // a column of ones gives the sum of the weights
-                                     .free = Count::constant(group_),
-                                     .repeat = Count::constant(tiles)},
-                                    {weights});
-    w_.segment().release(values, w_.rings().kv);
-    const Handle merged = w_.run(Engine::kVector, {Op::kBinary, Count::constant(heads * group_), Space::kPsum}, {values});
+    const Handle products = w_.matmul({.rows = std::min<std::uint64_t>(w_.partitions(), a_.keys),
+                                       .columns = a_.head_dim + 1,  // a column of ones gives the sum of the weights
+                                       .free = Count::constant(group_),
+                                       .repeat = Count::constant(piece.tiles)},
+                                      {piece.weights});
+    w_.segment().release(products, w_.rings().kv);
+    const Handle merged =
+        w_.run(Engine::kVector, {Op::kBinary, Count::constant(heads(piece) * group_), Space::kPsum}, {products});
     w_.segment().release(merged, w_.rings().sums);
     return merged;
   }

@@ -18,8 +18,8 @@ Handle rms_norm(KernelWriter& w, std::uint64_t hidden, std::uint64_t tokens, Han
 struct Projection {
   std::uint64_t contraction = 0, columns = 0, tokens = 0;
   Dtype dtype = Dtype::kBf16;
-  bool bias = true;          ///< one BF16 value per column from HBM, added while PSUM is emptied
-  Op evacuate = Op::kCopy;   ///< kCopy, or kBinary to combine with what SBUF holds (running maximum)
+  bool bias = true;         ///< one BF16 value per column from HBM, added while PSUM is emptied
+  Op evacuate = Op::kCopy;  ///< kCopy, or kBinary to combine with what SBUF holds (running maximum)
 };
 /// Streams the weights once through SBUF; weights stationary, tokens moving.
 Handle project(KernelWriter& w, const Projection& p, Handle ready);
@@ -30,23 +30,29 @@ Handle rope(KernelWriter& w, std::uint64_t width, std::uint64_t tokens, Handle r
 /// One decode step of attention over a KV cache in HBM.
 struct DecodeAttention {
   std::uint64_t sequences = 0, q_heads = 0, kv_heads = 0, head_dim = 0;
-  std::uint64_t keys = 0;    ///< per sequence, on this core
-  std::uint64_t written = 0; ///< sequences whose new key and value this core writes
+  std::uint64_t keys = 0;     ///< per sequence, on this core
+  std::uint64_t written = 0;  ///< sequences whose new key and value this core writes
 };
 Handle attention_decode(KernelWriter& w, const DecodeAttention& a, Handle ready);
 
-/// Attention of whole prompts from an empty cache.
+/// Attention of a block of consecutive queries of each sequence over keys and values in HBM.
 struct PrefillAttention {
   std::uint64_t sequences = 0, q_heads = 0, kv_heads = 0, head_dim = 0;
-  std::uint64_t queries = 0;  ///< per sequence, on this core
-  std::uint64_t keys = 0;     ///< per sequence; the last query sees all of them
-  std::uint64_t first_key = 0;  ///< keys before the first query of this core
-  std::uint64_t window = 0;   ///< keys seen by a query; 0 = all
+  std::uint64_t first_query = 0;  ///< position of this core's first query
+  std::uint64_t queries = 0;      ///< per sequence, on this core
+  std::uint64_t keys = 0;         ///< per sequence; a causal query at position p sees keys up to p
+  std::uint64_t window = 0;       ///< keys seen by a query; 0 = all
   bool causal = true;
+
+  /// Keys that the queries at positions [from, to) see: the first and one past the last.
+  [[nodiscard]] std::uint64_t first_seen(std::uint64_t from) const;
+  [[nodiscard]] std::uint64_t end_seen(std::uint64_t to) const;
 };
 Handle attention_prefill(KernelWriter& w, const PrefillAttention& a, Handle ready);
-/// (query, key) pairs that `a` needs, over all sequences and one head.
-[[nodiscard]] std::uint64_t attention_pairs(const PrefillAttention& a);
+/// Queries that pass over the keys together. If the keys of one head fit a KV buffer all do, and keys are read once.
+[[nodiscard]] std::uint64_t queries_per_pass(const KernelWriter& w, const PrefillAttention& a);
+/// Keys read from HBM per sequence and KV head with `per_pass` queries in each pass.
+[[nodiscard]] std::uint64_t keys_read(const PrefillAttention& a, std::uint64_t per_pass);
 
 /// Scores of all experts for `tokens` tokens, the k best of them and their softmax.
 struct Router {
@@ -58,8 +64,8 @@ Handle router(KernelWriter& w, const Router& r, Handle ready);
 struct ExpertShape {
   std::uint64_t hidden = 0, inner = 0, tokens = 0;  ///< tokens that experts pick from
   Dtype dtype = Dtype::kBf16;
-  bool gathers = true;          ///< an expert takes some of the tokens, not all
-  bool from_hbm = false;        ///< tokens are rows in HBM, fetched and added up there by index
+  bool gathers = true;             ///< an expert takes some of the tokens, not all
+  bool from_hbm = false;           ///< tokens are rows in HBM, fetched and added up there by index
   std::uint64_t entry_tokens = 0;  ///< most tokens of one entry, see MoeRegisters
 };
 /// Most tokens that an expert can take at a time on `w`'s core, at most `wanted`.
@@ -70,10 +76,10 @@ struct ExpertShape {
 /// Work list of one call, in registers. Entries go in pairs: one trip of the loop does entry 2i and 2i+1, so that the
 /// second's matmuls hide the first's activation. An odd list ends with an empty entry.
 struct MoeRegisters {
-  std::uint32_t trips = 0;                    ///< pairs
-  std::uint32_t experts = 0;                  ///< whose biases are read
-  std::array<std::uint32_t, 2> loads{};       ///< first of max_trips: 1 = this entry brings new weights
-  std::array<std::uint32_t, 2> tokens{};      ///< first of max_trips
+  std::uint32_t trips = 0;                ///< pairs
+  std::uint32_t experts = 0;              ///< whose biases are read
+  std::array<std::uint32_t, 2> loads{};   ///< first of max_trips: 1 = this entry brings new weights
+  std::array<std::uint32_t, 2> tokens{};  ///< first of max_trips
   std::uint32_t max_trips = 0;
 
   static MoeRegisters reserve(SegmentBuilder& segment, std::uint32_t max_trips);

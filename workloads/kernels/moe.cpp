@@ -15,8 +15,7 @@ class Experts {
     // Blocks of inner columns: bounded by a weight buffer and by the PSUM that gate and up take.
     const std::uint64_t width = w.core().tensor.columns;
     const std::uint64_t by_psum = std::max<std::uint64_t>(1, w.rings().psum_slot / (2 * e.entry_tokens)) * width;
-    const std::uint64_t by_sbuf =
-        w.rings().weight_slot * w.partitions() / storage_bytes(3 * e.hidden, e.dtype);
+    const std::uint64_t by_sbuf = w.rings().weight_slot * w.partitions() / storage_bytes(3 * e.hidden, e.dtype);
     if (by_sbuf == 0) throw InfeasibleError("one inner column of an expert does not fit a weight buffer in SBUF");
     load_columns_ = std::min(e.inner, by_sbuf);
     pass_columns_ = std::min(load_columns_, by_psum);
@@ -24,9 +23,9 @@ class Experts {
 
   /// Gate, up and activation of all blocks, interleaved with the down products of the blocks before.
   struct Progress {
-    Handle weights;        ///< buffer in use
-    Handle input;          ///< gathered tokens
-    Handle sums;           ///< last down product
+    Handle weights;  ///< buffer in use
+    Handle input;    ///< gathered tokens
+    Handle sums;     ///< last down product
   };
 
   void pair() {

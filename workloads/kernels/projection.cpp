@@ -17,9 +17,9 @@ class Block {
 
   Handle emit() {
     w_.segment().acquire(Engine::kSync, w_.rings().weights);
-    const Handle weights = w_.move(
-        Engine::kSync, Queue::kWeights,
-        {.bytes = storage_bytes(p_.contraction * columns_, p_.dtype), .traffic = Traffic::kWeights}, {});
+    const Handle weights =
+        w_.move(Engine::kSync, Queue::kWeights,
+                {.bytes = storage_bytes(p_.contraction * columns_, p_.dtype), .traffic = Traffic::kWeights}, {});
     for (std::uint64_t first = 0; first < p_.tokens; first += tile_tokens_) {
       emit_tokens(std::min(tile_tokens_, p_.tokens - first), weights);
     }

@@ -10,9 +10,9 @@ Handle router(KernelWriter& w, const Router& r, Handle ready) {
   // Tokens onto partitions, then the eight largest scores and their experts in one pass each.
   const std::uint64_t token_tiles = w.tiles(r.tokens);
   w.segment().acquire(Engine::kTensor, w.rings().psum);
-  const Handle turned = w.transpose(std::min<std::uint64_t>(r.experts, w.partitions()),
-                                    std::min<std::uint64_t>(r.tokens, w.partitions()),
-                                    token_tiles * w.tiles(r.experts), {scores});
+  const Handle turned =
+      w.transpose(std::min<std::uint64_t>(r.experts, w.partitions()), std::min<std::uint64_t>(r.tokens, w.partitions()),
+                  token_tiles * w.tiles(r.experts), {scores});
   const KernelWriter::Elementwise best{Op::kMax8, Count::constant(r.experts * token_tiles), Space::kPsum};
   w.run(Engine::kVector, best, {turned});
   const Handle indices = w.run(Engine::kVector, best, {});

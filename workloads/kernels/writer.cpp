@@ -91,12 +91,13 @@ Handle KernelWriter::run(Engine engine, const Elementwise& operation, std::initi
   instruction.source = operation.source;
   instruction.rows = operation.rows == 0 ? partitions() : operation.rows;
   instruction.free = operation.free;
+  instruction.repeat = operation.repeat;
   return segment().emit(engine, instruction, after);
 }
 
-Handle KernelWriter::exponential(Count free, Space source, std::initializer_list<Handle> after) {
+Handle KernelWriter::exponential(Count free, Space source, std::initializer_list<Handle> after, Count repeat) {
   const Engine engine = core().vector.exponential_rate > 0 ? Engine::kVector : Engine::kScalar;
-  return run(engine, {Op::kExponential, free, source}, after);
+  return run(engine, {.op = Op::kExponential, .free = free, .source = source, .repeat = repeat}, after);
 }
 
 std::uint32_t KernelWriter::descriptors(std::uint64_t bytes) const {
@@ -115,10 +116,13 @@ Handle KernelWriter::move(Engine engine, Queue queue, const Move& what, std::ini
   transfer.traffic = what.traffic;
   transfer.source = what.source;
   transfer.destination = what.destination;
+  transfer.reads = what.reads;
   return segment().dma(engine, transfer, what.repeat, after);
 }
 
-SemaphoreId KernelWriter::sibling_arrival() { return program_.semaphore(WaitReason::kPeerCore); }
+SemaphoreId KernelWriter::sibling_arrival() {
+  return program_.semaphore(WaitReason::kPeerCore);
+}
 
 Handle KernelWriter::exchange(SemaphoreId arrival, std::uint64_t send_bytes, Handle ready) {
   if (lnc_ == 1) return ready;

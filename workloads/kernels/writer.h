@@ -20,10 +20,12 @@ enum class Queue : std::uint8_t {
   kExpertBiases,  ///< gpsimd: rows picked by index
   kKvWrite,       ///< gpsimd: new keys and values
   kSibling,       ///< gpsimd: to the other core of the logical core
-  kStore,         ///< scalar: results, SBUF to HBM
+  kStore,         ///< gpsimd: results, SBUF to HBM
   kInput,         ///< gpsimd: activations, HBM to SBUF
   kScatter,       ///< gpsimd: activations, SBUF to HBM by index
-  kStage = 11,    ///< collective: SBUF to HBM
+  kTiles,         ///< sync: activations by tile, HBM to SBUF
+  kTurn,          ///< gpsimd: transposes, SBUF to SBUF
+  kStage,         ///< collective: SBUF to HBM
   kUnstage,       ///< collective: HBM to SBUF and local sums
   kMessages,      ///< collective: to other ranks; two queues
   kMessages2,
@@ -34,8 +36,8 @@ struct Rings {
   BufferRing weights, kv, psum, sums;
   std::uint64_t weight_slot = 0;  ///< bytes of one weight buffer
   std::uint64_t kv_slot = 0;
-  std::uint64_t psum_slot = 0;    ///< FP32 elements of one PSUM buffer
-  std::uint64_t sums_slot = 0;    ///< FP32 elements that accumulate over a whole expert
+  std::uint64_t psum_slot = 0;  ///< FP32 elements of one PSUM buffer
+  std::uint64_t sums_slot = 0;  ///< FP32 elements that accumulate over a whole expert
 };
 
 /// Emits instructions of one physical core, sized by the target's spec alone.
@@ -78,7 +80,8 @@ class KernelWriter {
     return matmul(shape, std::span<const Handle>(after.begin(), after.size()));
   }
   /// `repeat` transposes of [rows x columns].
-  Handle transpose(std::uint64_t rows, std::uint64_t columns, std::uint64_t repeat, std::initializer_list<Handle> after);
+  Handle transpose(std::uint64_t rows, std::uint64_t columns, std::uint64_t repeat,
+                   std::initializer_list<Handle> after);
 
   /// One operation over `free` elements per partition on vector, scalar or GpSimd.
   struct Elementwise {
@@ -87,19 +90,21 @@ class KernelWriter {
     Space source = Space::kSbuf;
     Dtype dtype = Dtype::kBf16;
     std::uint32_t rows = 0;  ///< partitions; 0 = all
+    Count repeat = Count::constant(1);
   };
   Handle run(Engine engine, const Elementwise& operation, std::initializer_list<Handle> after);
-  /// exp, on the vector engine where it has the function, else on scalar. Returns the handle and where it ran.
-  Handle exponential(Count free, Space source, std::initializer_list<Handle> after);
+  /// exp, on the vector engine where it has the function, else on scalar.
+  Handle exponential(Count free, Space source, std::initializer_list<Handle> after, Count repeat = Count::constant(1));
 
   struct Move {
-    std::uint64_t bytes = 0;         ///< per repeat
-    std::uint64_t descriptors = 0;   ///< per repeat; 0 = evenly over partitions
+    std::uint64_t bytes = 0;        ///< per repeat
+    std::uint64_t descriptors = 0;  ///< per repeat; 0 = evenly over partitions
     Count repeat = Count::constant(1);
     Traffic traffic = Traffic::kActivations;
     Space source = Space::kHbm;
     Space destination = Space::kSbuf;
     DescriptorGeneration generation = DescriptorGeneration::kHardware;
+    std::uint8_t reads = 1;
   };
   /// A transfer between this core's own memories. No bytes: nothing is emitted.
   Handle move(Engine engine, Queue queue, const Move& what, std::initializer_list<Handle> after);

@@ -27,7 +27,8 @@ std::vector<std::uint32_t> valid_ep(const ModelShape& model, std::uint32_t tp) {
 void check_degrees(const Settings& s) {
   const std::vector<std::uint32_t> tps = valid_tp(s.model);
   if (std::find(tps.begin(), tps.end(), s.tp) == tps.end()) {
-    throw InputError(s.tp_origin + ": tp=" + std::to_string(s.tp) + " does not divide the heads; valid: " + list_of(tps));
+    throw InputError(s.tp_origin + ": tp=" + std::to_string(s.tp) +
+                     " does not divide the heads; valid: " + list_of(tps));
   }
   const std::vector<std::uint32_t> eps = valid_ep(s.model, s.tp);
   if (std::find(eps.begin(), eps.end(), s.ep) == eps.end()) {
@@ -65,8 +66,8 @@ Mapping map_onto(const Settings& s, const MachineSpec& machine) {
   m.groups = fit;
   if (s.dp.has_value()) {
     if (*s.dp % m.replicas_per_group() != 0) {
-      throw InputError(s.dp_origin + ": dp=" + std::to_string(*s.dp) + " is no multiple of ep/tp=" +
-                       std::to_string(m.replicas_per_group()));
+      throw InputError(s.dp_origin + ": dp=" + std::to_string(*s.dp) +
+                       " is no multiple of ep/tp=" + std::to_string(m.replicas_per_group()));
     }
     m.groups = *s.dp / m.replicas_per_group();
     if (m.groups > fit) {

@@ -12,18 +12,19 @@ namespace trnsim {
 
 /// A rank is one logical core: `lnc` consecutive physical cores. The `tp` ranks of a replica are consecutive.
 ///
-/// ep <= tp: each replica keeps all experts, spread over `ep` subgroups of its ranks; the ranks of a subgroup split each
-/// expert's inner width. ep > tp: `ep` consecutive ranks, several replicas, share one set of experts; a rank holds whole experts.
+/// ep <= tp: each replica keeps all experts, spread over `ep` subgroups of its ranks; the ranks of a subgroup split
+/// each expert's inner width. ep > tp: `ep` consecutive ranks, several replicas, share one set of experts; a rank holds
+/// whole experts.
 struct Mapping {
   std::uint32_t lnc = 1, tp = 1, ep = 1, dp = 1;
-  std::uint32_t group_ranks = 1;     ///< ranks that exchange data: max(tp, ep)
-  std::uint32_t groups = 1;          ///< of them on the machine
-  std::uint32_t expert_split = 1;    ///< ranks that share one expert's inner width
-  std::uint64_t local_experts = 0;   ///< per rank
-  std::uint64_t q_heads = 0;         ///< per rank
-  std::uint64_t kv_heads = 0;        ///< per rank, copies counted
+  std::uint32_t group_ranks = 1;    ///< ranks that exchange data: max(tp, ep)
+  std::uint32_t groups = 1;         ///< of them on the machine
+  std::uint32_t expert_split = 1;   ///< ranks that share one expert's inner width
+  std::uint64_t local_experts = 0;  ///< per rank
+  std::uint64_t q_heads = 0;        ///< per rank
+  std::uint64_t kv_heads = 0;       ///< per rank, copies counted
   std::uint64_t batch_per_replica = 0;
-  std::uint64_t batch = 0;           ///< asked for, whole machine
+  std::uint64_t batch = 0;  ///< asked for, whole machine
   std::uint64_t padded_sequences = 0;
   std::uint64_t idle_cores = 0;
 
