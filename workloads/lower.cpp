@@ -4,6 +4,7 @@
 
 #include "models/mechanism/error.h"
 #include "workloads/graph/facts.h"
+#include "workloads/graph/kernel_runs.h"
 #include "workloads/graph/memory.h"
 #include "workloads/graph/program_set.h"
 #include "workloads/mapping/mapping.h"
@@ -54,7 +55,6 @@ LoweredWorkload lower_model(const Settings& s, const MachineSpec& machine, std::
       m.batch_per_replica * m.replicas_per_group() * (s.phase == Phase::kPrefill ? s.prompt_tokens : 1);
   for (std::uint64_t l = 0; l < s.model.layers; ++l) routing.push_back(draw_routing(s, tokens, l, seed));
   const GroupPrograms programs = model_programs(s, m, machine, routing);
-  for (const auto& program : programs.by_lane) check_capacity(*program, machine.core);
   LoweredWorkload lowered;
   lowered.job = place(programs, m, machine);
   lowered.facts = model_facts(s, m, machine, routing, programs);
@@ -67,7 +67,22 @@ LoweredWorkload lower_model(const Settings& s, const MachineSpec& machine, std::
 
 LoweredWorkload lower(const Workload& workload, const MachineSpec& machine, std::uint64_t seed) {
   const Settings settings = settings_of(workload, machine);
-  return lower_model(settings, machine, seed);
+  LoweredWorkload lowered;
+  switch (settings.phase) {
+    case Phase::kDecode:
+    case Phase::kPrefill:
+      lowered = lower_model(settings, machine, seed);
+      break;
+    case Phase::kMatmul:
+      lowered = lower_matmul(settings, machine);
+      break;
+    case Phase::kAttention:
+      lowered = lower_attention(settings, machine);
+      break;
+  }
+  for (std::uint32_t lane = 0; lane < settings.lnc; ++lane)
+    check_capacity(*lowered.job.cores[lane].program, machine.core);
+  return lowered;
 }
 
 }  // namespace trnsim

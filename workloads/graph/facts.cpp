@@ -219,8 +219,9 @@ WorkloadFacts model_facts(const Settings& s, const Mapping& m, const MachineSpec
   facts.useful_flop =
       decodes ? decode_flop(s.model, m.batch, s.context) : prefill_flop(s.model, m.batch, s.prompt_tokens);
   facts.padding_flop = issued_flop(m, programs) - facts.useful_flop;
-  facts.weight_bytes = m.groups * bytes.weights();
-  facts.bias_bytes = m.groups * bytes.biases();
+  const bool works = facts.useful_flop > 0;  // with no sequence in flight no weight is touched
+  facts.weight_bytes = works ? m.groups * bytes.weights() : 0;
+  facts.bias_bytes = works ? m.groups * bytes.biases() : 0;
   facts.kv_read_bytes = m.groups * bytes.kv_read();
   facts.kv_write_bytes = m.groups * bytes.kv_write();
   facts.collective_bytes_per_rank = bytes.sent() / m.group_ranks;

@@ -69,6 +69,11 @@ GroupPrograms model_programs(const Settings& s, const Mapping& m, const MachineS
                              const std::vector<LayerRouting>& routing) {
   GroupPrograms result;
   result.registers.resize(std::size_t{m.group_ranks} * m.lnc);
+  if (routing.front().tokens() == 0) {  // nothing in flight, nothing to do
+    result.by_lane.resize(m.lnc, ProgramBuilder("empty").finish());
+    result.rules.resize(m.lnc);
+    return result;
+  }
   for (std::uint32_t lane = 0; lane < m.lnc; ++lane) {
     const bool decodes = s.phase == Phase::kDecode;
     ProgramBuilder program(decodes ? "decode" : "prefill");

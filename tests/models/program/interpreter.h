@@ -132,7 +132,8 @@ class Interpreter {
       return;
     }
     if (on_step) on_step({c, static_cast<Engine>(e), &i, value(c, cursor, i.repeat), value(c, cursor, i.free)});
-    for (std::size_t s = 0; s < i.signal_count; ++s) cores_[c].semaphores.at(i.signals[s].semaphore) += i.signals[s].count;
+    for (std::size_t s = 0; s < i.signal_count; ++s)
+      cores_[c].semaphores.at(i.signals[s].semaphore) += i.signals[s].count;
     if (i.op == Op::kDma) deliver(c, cursor, i);
     ++cursor.at;
   }

@@ -1,0 +1,147 @@
+#include "workloads/graph/kernel_runs.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "models/mechanism/error.h"
+#include "workloads/graph/count.h"
+#include "workloads/graph/facts.h"
+#include "workloads/graph/layer_writer.h"
+#include "workloads/kernels/kernels.h"
+
+namespace trnsim {
+namespace {
+
+constexpr std::uint64_t kBf16Bytes = 2;
+constexpr std::uint64_t kSmallTensors = 8192;  // per partition
+
+std::uint64_t share(std::uint64_t count, std::uint32_t lnc, std::uint32_t lane) {
+  return count / lnc + static_cast<std::uint64_t>(lane < count % lnc);
+}
+
+/// One program per physical core of the first logical core; all other cores stay idle.
+Job job_of(const Settings& s, const MachineSpec& machine, std::uint64_t resident,
+           const std::function<void(KernelWriter&)>& write) {
+  Job job;
+  job.cores.resize(machine.cores());
+  ReplicaGroup group;
+  for (std::uint32_t lane = 0; lane < s.lnc; ++lane) {
+    ProgramBuilder program(s.phase == Phase::kMatmul ? "matmul" : "attention");
+    KernelWriter w(program, machine, s.lnc, lane, resident, 0);
+    const std::uint32_t segment = program.segment("kernel", [&](SegmentBuilder& b) {
+      w.write_to(b);
+      b.operator_is(s.phase == Phase::kMatmul ? "matmul" : "attention");
+      write(w);
+    });
+    program.call(segment);
+    job.cores[lane] = {program.finish(), {}, {CoreId(s.lnc == 1 ? lane : 1 - lane)}};
+    group.cores.push_back(CoreId(lane));
+  }
+  job.replicas.push_back(group);
+  return job;
+}
+
+void finish_facts(LoweredWorkload& lowered, const Settings& s, const MachineSpec& machine, Dtype dtype,
+                  std::uint64_t useful) {
+  WorkloadFacts& facts = lowered.facts;
+  WorkCount count;
+  for (const CoreJob& core : lowered.job.cores) count.add(count_work(core), 1);
+  std::uint64_t macs = 0;
+  for (const std::uint64_t of_dtype : count.macs) macs += of_dtype;
+  facts.useful_flop = useful;
+  facts.padding_flop = 2 * macs - useful;
+  facts.lnc = s.lnc;
+  facts.tp = facts.ep = facts.dp = 1;
+  facts.idle_cores = machine.cores() - s.lnc;
+  facts.peak_dtype = std::string(name(dtype));
+  set_roofline(lowered, machine, dtype, useful);
+}
+
+std::uint64_t pairs_of(const Settings& s) {
+  PrefillAttention a;
+  a.keys = s.context;
+  a.causal = s.causal;
+  a.window = s.window;
+  std::uint64_t pairs = 0;
+  for (std::uint64_t p = s.context - s.query_tokens; p < s.context; ++p) pairs += a.end_seen(p + 1) - a.first_seen(p);
+  return s.batch * pairs;
+}
+
+DecodeAttention decode_of(const KernelWriter& w, const Settings& s) {
+  const bool by_batch = w.lnc() > 1 && s.batch >= 2 && s.batch % w.lnc() == 0;
+  const std::uint64_t keys = s.window > 0 ? std::min(s.window, s.context) : s.context;
+  DecodeAttention a;
+  a.sequences = by_batch ? s.batch / w.lnc() : s.batch;
+  a.q_heads = s.model.q_heads;
+  a.kv_heads = s.model.kv_heads;
+  a.head_dim = s.model.head_dim;
+  a.keys = by_batch ? keys : w.share(keys);
+  return a;
+}
+
+PrefillAttention prefill_of(const KernelWriter& w, const Settings& s) {
+  const bool triangle = s.causal && s.window == 0 && s.query_tokens == s.context;
+  const QueryRange range = prefill_queries(s.query_tokens, triangle, w.lnc(), w.lane(), w.partitions());
+  PrefillAttention a;
+  a.sequences = s.batch;
+  a.q_heads = s.model.q_heads;
+  a.kv_heads = s.model.kv_heads;
+  a.head_dim = s.model.head_dim;
+  a.first_query = s.context - s.query_tokens + range.first;
+  a.queries = range.count;
+  a.keys = s.context;
+  a.causal = s.causal;
+  a.window = s.window;
+  return a;
+}
+
+// Decode reads each key once; in prefill every core reads the keys that its queries see, once per pass of queries.
+std::uint64_t kv_bytes(const KernelWriter& w, const Settings& s) {
+  const std::uint64_t key = 2 * s.model.head_dim * kBf16Bytes * s.batch * s.model.kv_heads;
+  if (s.query_tokens != 1) {
+    const PrefillAttention a = prefill_of(w, s);
+    return key * keys_read(a, queries_per_pass(w, a));
+  }
+  const DecodeAttention a = decode_of(w, s);
+  return key * a.keys * a.sequences / std::max<std::uint64_t>(1, s.batch);
+}
+
+}  // namespace
+
+LoweredWorkload lower_matmul(const Settings& s, const MachineSpec& machine) {
+  if (is_microscaled(s.dtype) && machine.core.tensor.mx_rows == 0) {
+    throw InfeasibleError("dtype=" + std::string(name(s.dtype)) +
+                          " needs a tensor engine that multiplies microscaled " + "formats, which " + machine.name +
+                          " has not; use bf16 or fp8");
+  }
+  LoweredWorkload lowered;
+  lowered.job = job_of(s, machine, kSmallTensors, [&](KernelWriter& w) {
+    matmul_kernel(w, {s.m, w.share(s.n), s.k, s.dtype});
+  });
+  for (std::uint32_t lane = 0; lane < s.lnc; ++lane) {
+    if (s.m > 0) lowered.facts.weight_bytes += storage_bytes(s.k * share(s.n, s.lnc, lane), s.dtype);
+  }
+  finish_facts(lowered, s, machine, s.dtype, 2 * s.m * s.n * s.k);
+  return lowered;
+}
+
+LoweredWorkload lower_attention(const Settings& s, const MachineSpec& machine) {
+  LoweredWorkload lowered;
+  const std::uint64_t width = s.model.q_width() + 2 * s.model.kv_width();
+  const std::uint64_t rows =
+      std::min<std::uint64_t>(s.query_tokens == 1 ? s.batch : machine.core.tensor.max_moving, s.batch * s.query_tokens);
+  const std::uint64_t resident = kSmallTensors + 2 * ceil_div(width, machine.core.partitions) * rows * kBf16Bytes;
+  lowered.job = job_of(s, machine, resident, [&](KernelWriter& w) {
+    lowered.facts.kv_read_bytes += kv_bytes(w, s);
+    if (s.query_tokens == 1) {
+      attention_decode(w, decode_of(w, s), {});
+    } else {
+      attention_prefill(w, prefill_of(w, s), {});
+    }
+  });
+  const std::uint64_t useful = 4 * s.model.q_width() * pairs_of(s);
+  finish_facts(lowered, s, machine, Dtype::kBf16, useful);
+  return lowered;
+}
+
+}  // namespace trnsim
