@@ -21,6 +21,10 @@ constexpr std::size_t kLongestField = 4096;
 /// A field holds no line break; other control characters would not show in a spreadsheet either.
 std::string clean(std::string_view text) {
   std::string result(text.substr(0, kLongestField));
+  if (text.size() > kLongestField) {
+    while ((static_cast<unsigned char>(result.back()) & 0xC0U) == 0x80U) result.pop_back();  // no half characters
+    result.back() = '~';                                                                     // was cut
+  }
   std::replace_if(
       result.begin(), result.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
   return result;
