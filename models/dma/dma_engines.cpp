@@ -33,7 +33,7 @@ void DmaEngines::submit(Time at, const TransferRequest& request) {
   }
   const std::uint32_t slot = free_slots_.back();
   free_slots_.pop_back();
-  slots_[slot].request = request;
+  slots_[slot] = {request, nullptr, Time()};
   ++in_flight_;
   ++counters_.transfers;
   stack_.network->at(at, next_order(), *this, arrival_of(slot));
