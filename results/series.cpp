@@ -56,7 +56,7 @@ class Labels {
     std::string text;
     const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : " · ") + part; };
     for (std::string_view name : plain) {
-      if (const std::string value = parameter(row, name); !value.empty()) add(value);
+      if (const std::string value = parameter(row, name); !value.empty() && value != "auto") add(value);
     }
     for (const std::string& name : named) {
       if (const std::string value = parameter(row, name); !value.empty()) add(name + std::string(between) + value);

@@ -50,6 +50,7 @@ function short(x) {
 const percent = x => isNumber(x) ? show(100 * x, 3) + ' %' : '–';
 const ratioText = x => isNumber(x) ? show(x, 3) + '×' : '';
 const settings = row => Object.entries(row.swept).filter(([, v]) => v !== '').map(([k, v]) => `${k} ${v}`);
+const choices = row => Object.entries(row.swept).filter(([k, v]) => v !== '' && !['platform', 'workload', 'precision'].includes(k)).map(([k, v]) => `${k} ${v}`);
 const dot = label => make('span', {class: 'dot', style: {background: `var(${seriesVariable(label)})`}, 'aria-hidden': 'true'});
 const section = (title, text, ...content) => make('section', {}, make('h2', {}, title), text ? make('p', {}, text) : null, ...content);
 const okRows = series => series.rows.map(i => data.rows[i]).filter(row => row.status === 'ok');
@@ -128,7 +129,7 @@ function frontScale(name, log) {
     ...(log ? {max: Math.max(...points) * 1.25} : {}),
     title: {display: true, text: title, color: cssColor('--soft'), font: {size: 13}},
     grid: {color: cssColor('--line'), borderColor: cssColor('--line')},
-    ticks: {color: cssColor('--soft'), maxTicksLimit: 10, maxRotation: 0, callback: v => log && !/^[125]/.test(v.toExponential()) ? null : short(v)},
+    ticks: {color: cssColor('--soft'), maxTicksLimit: 10, maxRotation: 0, callback: v => log && !/^[125]e/.test(v.toExponential()) ? null : short(v)},
   };
 }
 
@@ -252,7 +253,7 @@ function powerBars(points) {
     const note = `chip ${show(value(row, 'chip_power_w'), 3)} W · IT ${show(value(row, 'it_power_kw'), 3)} kW · utility ${show(value(row, 'utility_power_kw'), 3)} kW`;
     const pieces = all[p].map((kw, i) => kw > 0 ? make('div', {'data-mark': '', title: `${partNames[i][0]}: ${show(kw, 3)} kW (${percent(kw / sum(all[p]))})`,
       style: {width: 100 * kw / top + '%', background: `var(--p${i})`, height: '100%', flex: 'none'}}) : null);
-    return make('div', {}, named(label, note), make('div', {class: 'track', style: {display: 'flex', height: '1.25rem'}}, ...pieces));
+    return make('div', {}, named(label, note), make('div', {class: 'track', style: {display: 'flex', height: '1.25rem', background: 'none'}}, ...pieces));
   });
   const key = partNames.map(([name], i) => make('li', {}, make('span', {class: 'dot', style: {background: `var(--p${i})`}}), name));
   return make('div', {}, make('div', {class: 'bars'}, ...bars), make('ul', {class: 'key'}, ...key));
@@ -272,7 +273,7 @@ function utilization(points) {
 function chosenPoints(points) {
   const names = ['tokens_per_s_per_mw', 'tokens_per_s_per_user', 'tokens_per_s', 'batch', 'exposed_communication_us', 'latency_us', 'roofline_us'].filter(n => units.has(n));
   return table(['', ...names.map(heading), 'point'], points.filter(p => p.row).map(({label, row}) =>
-    [make('th', {scope: 'row'}, dot(label), ' ', label), ...names.map(n => ({number: show(value(row, n))})), make('td', {class: 'wrap'}, settings(row).join(', '))]), 'The chosen points');
+    [make('th', {scope: 'row'}, dot(label), ' ', label), ...names.map(n => ({number: show(value(row, n))})), make('td', {}, choices(row).join(', '))]), 'The chosen points');
 }
 
 const heading = name => ({number: make('span', {title: units.get(name)?.formula ?? ''}, name, make('span', {class: 'unit'}, units.get(name)?.unit ?? ''))});
@@ -332,10 +333,16 @@ function pointsTable() {
   return card;
 }
 
+/// Long text (who waits for whom in a deadlock) opens on demand.
+function folded(text, most = 220) {
+  if (text.length <= most) return text;
+  return make('details', {}, make('summary', {}, text.slice(0, most - 40) + ' …'), text);
+}
+
 function failures() {
   const failed = data.rows.filter(row => row.status !== 'ok');
   if (!failed.length) return null;
-  const view = browser(failed, [{name: 'id', get: row => row.id}, {name: 'point', wide: true, get: row => settings(row).join(', ')}, {name: 'status', get: row => row.status}, {name: 'reason', wide: true, get: row => row.error}], 'points without a result');
+  const view = browser(failed, [{name: 'id', get: row => row.id}, {name: 'point', wide: true, get: row => settings(row).join(', ')}, {name: 'status', get: row => row.status}, {name: 'reason', wide: true, get: row => row.error, node: row => folded(row.error)}], 'points without a result');
   return section('Points without a result', 'A mapping that does not fit is an answer: the reason names the limit.', make('div', {class: 'card'}, make('div', {class: 'tools'}, ...view.tools), view.table));
 }
 

@@ -2,40 +2,23 @@
 #include "results/report.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>  // NOLINT: mkdtemp
 
 #include <array>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <regex>
-#include <stdexcept>
 #include <string>
 
 #include "results/series.h"
 #include "results/writer.h"
+#include "tests/results/folder.h"
 #include "tests/results/sample_rows.h"
 
 namespace trnsim {
 namespace {
 
 namespace fs = std::filesystem;
-
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "trnsim-browser-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 /// The document after its scripts ran, as headless Chromium has it.
 std::string dom_of(const fs::path& page, const fs::path& profile) {
@@ -63,7 +46,7 @@ std::size_t count(const std::string& text, const std::string& word) {
 }
 
 std::string load(const std::vector<PointRow>& rows) {
-  const Folder folder;
+  const sample::Folder folder;
   write_results(folder.path(), rows);
   const fs::path page = write_report(folder.path(), folder.path() / "page.html");
   return dom_of(page, folder.path() / "profile");
