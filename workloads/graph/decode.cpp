@@ -15,12 +15,11 @@ enum Exchange : std::size_t { kQkv, kAttention, kHidden, kRouting, kPartial, kRo
 }  // namespace
 
 std::uint64_t decode_resident_bytes(const Settings& s, const Mapping& m, const MachineSpec& machine) {
-  const std::uint64_t partitions = machine.core.partitions;
+  const std::uint64_t width = features_per_tile(machine.core);
   const std::uint64_t tokens = m.batch_per_replica;
   const std::uint64_t qkv = (m.q_heads + 2 * m.kv_heads) * s.model.head_dim;
   // Residual stream, normed copy and expert sums; queries, keys, values and attention output.
-  return (3 * ceil_div(s.model.hidden, partitions) + 2 * ceil_div(qkv, partitions)) * tokens * kBf16Bytes +
-         kSmallTensors;
+  return (3 * ceil_div(s.model.hidden, width) + 2 * ceil_div(qkv, width)) * tokens * kBf16Bytes + kSmallTensors;
 }
 
 DecodeWriter::DecodeWriter(KernelWriter& w, const Settings& settings, const Mapping& mapping)

@@ -25,7 +25,7 @@ class GroupBytes {
         rules_(programs.rules),
         programs_(programs),
         tokens_(m.batch_per_replica * (s.phase == Phase::kPrefill ? s.prompt_tokens : 1)),
-        partitions_(machine.core.partitions) {
+        query_multiple_(features_per_tile(machine.core)) {
     if (s.phase == Phase::kPrefill) tile_ = prefill_tile_tokens(s, m, machine);
     if (tile_ > 0) tiles_ = ceil_div(tokens_, tile_);
     kv_width_ = m.kv_heads * model_.head_dim;
@@ -124,7 +124,7 @@ class GroupBytes {
     for (std::uint32_t lane = 0; lane < m_.lnc; ++lane) {
       for (std::uint64_t l = 0; l < model_.layers; ++l) {
         const bool full = model_.is_full(l);
-        const QueryRange range = prefill_queries(s_.prompt_tokens, full, m_.lnc, lane, partitions_);
+        const QueryRange range = prefill_queries(s_.prompt_tokens, full, m_.lnc, lane, query_multiple_);
         PrefillAttention a;
         a.first_query = range.first;
         a.queries = range.count;
@@ -156,9 +156,9 @@ class GroupBytes {
   const std::vector<LayerRouting>& routing_;
   const std::vector<EntryRule>& rules_;
   const GroupPrograms& programs_;
-  std::uint64_t tokens_;  ///< per replica
-  std::uint32_t partitions_;
-  std::uint64_t tile_ = 0;  ///< tokens of a prefill tile; dense weights are read once per tile
+  std::uint64_t tokens_;          ///< per replica
+  std::uint64_t query_multiple_;  ///< queries are dealt over the logical core in whole tiles
+  std::uint64_t tile_ = 0;        ///< tokens of a prefill tile; dense weights are read once per tile
   std::uint64_t tiles_ = 1;
   std::uint64_t kv_width_ = 0;
   std::uint64_t qkv_width_ = 0;

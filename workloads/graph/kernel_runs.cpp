@@ -81,7 +81,7 @@ DecodeAttention decode_of(const KernelWriter& w, const Settings& s) {
 
 PrefillAttention prefill_of(const KernelWriter& w, const Settings& s) {
   const bool triangle = s.causal && s.window == 0 && s.query_tokens == s.context;
-  const QueryRange range = prefill_queries(s.query_tokens, triangle, w.lnc(), w.lane(), w.partitions());
+  const QueryRange range = prefill_queries(s.query_tokens, triangle, w.lnc(), w.lane(), w.tile_width());
   PrefillAttention a;
   a.sequences = s.batch;
   a.q_heads = s.model.q_heads;
@@ -130,7 +130,8 @@ LoweredWorkload lower_attention(const Settings& s, const MachineSpec& machine) {
   const std::uint64_t width = s.model.q_width() + 2 * s.model.kv_width();
   const std::uint64_t rows =
       std::min<std::uint64_t>(s.query_tokens == 1 ? s.batch : machine.core.tensor.max_moving, s.batch * s.query_tokens);
-  const std::uint64_t resident = kSmallTensors + 2 * ceil_div(width, machine.core.partitions) * rows * kBf16Bytes;
+  const std::uint64_t resident =
+      kSmallTensors + 2 * ceil_div(width, features_per_tile(machine.core)) * rows * kBf16Bytes;
   lowered.job = job_of(s, machine, resident, [&](KernelWriter& w) {
     lowered.facts.kv_read_bytes += kv_bytes(w, s);
     if (s.query_tokens == 1) {

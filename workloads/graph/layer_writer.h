@@ -43,7 +43,7 @@ struct QueryRange {
   std::uint64_t first = 0, count = 0;
 };
 [[nodiscard]] QueryRange prefill_queries(std::uint64_t prompt, bool full, std::uint32_t lnc, std::uint32_t lane,
-                                         std::uint32_t partitions);
+                                         std::uint64_t multiple);
 
 /// A decode step: activations of all sequences stay in SBUF from layer to layer.
 class DecodeWriter final : public ModelWriter {

@@ -15,9 +15,9 @@ constexpr std::uint64_t kTileShare = 45;  // percent of SBUF that tiles of token
 constexpr std::uint32_t kTileBuffers = 2;
 
 std::uint64_t bytes_per_token(const Settings& s, const Mapping& m, const MachineSpec& machine) {
-  const std::uint64_t partitions = machine.core.partitions;
+  const std::uint64_t width = features_per_tile(machine.core);
   const std::uint64_t qkv = (m.q_heads + 2 * m.kv_heads) * s.model.head_dim;
-  return (kTileCopies * ceil_div(s.model.hidden, partitions) + ceil_div(qkv, partitions)) * kBf16Bytes;
+  return (kTileCopies * ceil_div(s.model.hidden, width) + ceil_div(qkv, width)) * kBf16Bytes;
 }
 
 }  // namespace
@@ -36,10 +36,10 @@ std::uint64_t prefill_resident_bytes(const Settings& s, const Mapping& m, const 
 
 // Fully causal: the first 1/sqrt(2) of the queries have half of all pairs. With a window every query has as many.
 QueryRange prefill_queries(std::uint64_t prompt, bool full, std::uint32_t lnc, std::uint32_t lane,
-                           std::uint32_t partitions) {
+                           std::uint64_t multiple) {
   if (lnc == 1) return {0, prompt};
   const double part = full ? std::sqrt(0.5) : 0.5;
-  const auto cut = static_cast<std::uint64_t>(static_cast<double>(prompt) * part) / partitions * partitions;
+  const auto cut = static_cast<std::uint64_t>(static_cast<double>(prompt) * part) / multiple * multiple;
   return lane == 0 ? QueryRange{0, cut} : QueryRange{cut, prompt - cut};
 }
 
@@ -176,7 +176,7 @@ Handle PrefillWriter::project_qkv(Handle ready) {
 }
 
 Handle PrefillWriter::attention(bool full, Handle ready) {
-  const QueryRange range = prefill_queries(settings_.prompt_tokens, full, w_.lnc(), w_.lane(), w_.partitions());
+  const QueryRange range = prefill_queries(settings_.prompt_tokens, full, w_.lnc(), w_.lane(), w_.tile_width());
   PrefillAttention a;
   a.sequences = mapping_.batch_per_replica;
   a.q_heads = mapping_.q_heads;

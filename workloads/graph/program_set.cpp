@@ -80,7 +80,7 @@ GroupPrograms model_programs(const Settings& s, const Mapping& m, const MachineS
     const std::uint64_t tokens = decodes ? m.batch_per_replica * m.replicas_per_group() : s.moe_block;
     KernelWriter w(program, machine, m.lnc, lane,
                    decodes ? decode_resident_bytes(s, m, machine) : prefill_resident_bytes(s, m, machine),
-                   ceil_div(s.model.hidden, machine.core.partitions) * tokens);
+                   ceil_div(s.model.hidden, features_per_tile(machine.core)) * tokens);
     const std::unique_ptr<ModelWriter> phase =
         decodes ? std::unique_ptr<ModelWriter>(std::make_unique<DecodeWriter>(w, s, m))
                 : std::unique_ptr<ModelWriter>(std::make_unique<PrefillWriter>(w, s, m));

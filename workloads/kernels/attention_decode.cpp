@@ -17,7 +17,7 @@ class Pieces {
     tiles_per_head_ = w.tiles(a.keys);
     tiles_ = a.sequences * a.kv_heads * tiles_per_head_;
     bytes_ = a.sequences * a.kv_heads * a.keys * 2 * a.head_dim * kBf16Bytes;
-    const std::uint64_t tile_bytes = w.partitions() * 2 * a.head_dim * kBf16Bytes;
+    const std::uint64_t tile_bytes = w.tile_width() * 2 * a.head_dim * kBf16Bytes;
     const std::uint64_t by_sbuf = w.rings().kv_slot * w.partitions() / tile_bytes;
     const std::uint64_t by_psum = w.rings().psum_slot / group_;
     // Two pieces at least, so that loading overlaps computing.
@@ -65,7 +65,7 @@ class Pieces {
         {piece.written});
     w_.segment().acquire(Engine::kTensor, w_.rings().psum);
     const Handle products = w_.matmul({.rows = a_.head_dim,
-                                       .columns = w_.core().tensor.columns,
+                                       .columns = w_.tile_width(),
                                        .free = Count::constant(group_),
                                        .repeat = Count::constant(piece.tiles)},
                                       {ready, kv});
@@ -84,10 +84,12 @@ class Pieces {
 
   Handle values(const Piece& piece) {
     w_.segment().acquire(Engine::kTensor, w_.rings().sums);
-    const Handle products = w_.matmul({.rows = std::min<std::uint64_t>(w_.partitions(), a_.keys),
-                                       .columns = a_.head_dim + 1,  // a column of ones gives the sum of the weights
+    const std::uint64_t outputs = a_.head_dim + 1;  // a column of ones gives the sum of the weights
+    const std::uint64_t passes = ceil_div(outputs, w_.core().tensor.columns);
+    const Handle products = w_.matmul({.rows = std::min(w_.tile_width(), a_.keys),
+                                       .columns = ceil_div(outputs, passes),
                                        .free = Count::constant(group_),
-                                       .repeat = Count::constant(piece.tiles)},
+                                       .repeat = Count::constant(piece.tiles * passes)},
                                       {piece.weights});
     w_.segment().release(products, w_.rings().kv);
     const Handle merged =

@@ -10,9 +10,9 @@ constexpr std::uint64_t kBf16Bytes = 2;
 constexpr std::uint64_t kPassQueries = 2048;  // queries of one pass when the keys do not fit, NKI attention kernels
 constexpr std::uint64_t kPiecesPerSection = 4;
 
-/// Groups of 128 queries stationary, tiles of keys moving; scores, row maximum, exp, transpose by DMA, values. A tile
-/// that no query of the group sees is left out. Tiles run through their PSUM buffers one after the other; a run of
-/// equal tiles is written as one instruction.
+/// Groups of queries, one tile wide, stationary, tiles of keys moving; scores, row maximum, exp, transpose by DMA,
+/// values. A tile that no query of the group sees is left out. Tiles run through their PSUM buffers one after the
+/// other; a run of equal tiles is written as one instruction.
 class Flash {
  public:
   Flash(KernelWriter& w, const PrefillAttention& a) : w_(w), a_(a) {
@@ -64,7 +64,7 @@ class Flash {
     w_.segment().acquire(Engine::kSync, w_.rings().kv);
     const Handle kv =
         w_.move(Engine::kSync, Queue::kKv, {.bytes = (to - from) * key_bytes(), .traffic = Traffic::kKvRead}, {ready});
-    const std::uint64_t step = w_.partitions() * ceil_div(w_.tiles(queries), kPiecesPerSection);
+    const std::uint64_t step = w_.tile_width() * ceil_div(w_.tiles(queries), kPiecesPerSection);
     std::vector<Piece> pieces;
     for (std::uint64_t at = 0; at < queries; at += step) {
       const Piece piece = piece_of(first + at, std::min(step, queries - at), from, to);
@@ -83,9 +83,9 @@ class Flash {
 
   [[nodiscard]] Piece piece_of(std::uint64_t first, std::uint64_t queries, std::uint64_t from, std::uint64_t to) const {
     Piece piece;
-    for (std::uint64_t at = first; at < first + queries; at += w_.partitions()) {
+    for (std::uint64_t at = first; at < first + queries; at += w_.tile_width()) {
       const std::uint64_t begin = std::max(from, a_.first_seen(at));
-      const std::uint64_t end = std::min(to, a_.end_seen(std::min(at + w_.partitions(), first + queries)));
+      const std::uint64_t end = std::min(to, a_.end_seen(std::min(at + w_.tile_width(), first + queries)));
       if (begin >= end) continue;
       piece.tiles += (ceil_div(end - from, key_tile_) - (begin - from) / key_tile_) * heads_;
       piece.groups += heads_;
@@ -98,14 +98,14 @@ class Flash {
     const Count repeat = Count::constant(piece.tiles);
     w_.segment().acquire(Engine::kTensor, w_.rings().psum);
     const Handle products =
-        w_.matmul({.rows = a_.head_dim, .columns = w_.core().tensor.columns, .free = tile, .repeat = repeat}, {q, kv});
+        w_.matmul({.rows = a_.head_dim, .columns = w_.tile_width(), .free = tile, .repeat = repeat}, {q, kv});
     const Handle maximum = w_.run(
         Engine::kVector, {.op = Op::kReduce, .free = tile, .source = Space::kPsum, .repeat = repeat}, {products});
     const Handle weights = w_.exponential(tile, Space::kPsum, {products, maximum}, repeat);
     w_.segment().release(weights, w_.rings().psum);
     // Keys onto partitions; a transposing copy inside SBUF runs at half the copy rate (AWS Neuron DMA documentation).
     piece.turned = w_.move(Engine::kGpSimd, Queue::kTurn,
-                           {.bytes = w_.partitions() * key_tile_ * kBf16Bytes,
+                           {.bytes = w_.tile_width() * key_tile_ * kBf16Bytes,
                             .repeat = repeat,
                             .source = Space::kSbuf,
                             .destination = Space::kSbuf,
@@ -115,8 +115,8 @@ class Flash {
 
   Handle values(const Piece& piece, Handle& last) {
     w_.segment().acquire(Engine::kTensor, w_.rings().sums);
-    last = w_.matmul({.rows = std::min<std::uint64_t>(w_.partitions(), key_tile_),
-                      .columns = w_.core().tensor.columns,
+    last = w_.matmul({.rows = std::min<std::uint64_t>(w_.tile_width(), key_tile_),
+                      .columns = w_.tile_width(),
                       .free = Count::constant(a_.head_dim + 1),  // a column of ones gives the sum of the weights
                       .repeat = Count::constant(piece.tiles * w_.tiles(key_tile_))},
                      {piece.turned});

@@ -14,7 +14,7 @@ Handle rms_norm(KernelWriter& w, std::uint64_t hidden, std::uint64_t tokens, Han
   for (std::uint64_t first = 0; first < tokens; first += tile) {
     const std::uint64_t n = std::min(tile, tokens - first);
     w.segment().acquire(Engine::kTensor, w.rings().psum);
-    const Handle sums = w.matmul({.rows = w.partitions(),
+    const Handle sums = w.matmul({.rows = w.tile_width(),
                                   .columns = w.core().tensor.columns,
                                   .free = Count::constant(n),
                                   .repeat = Count::constant(w.tiles(hidden))},

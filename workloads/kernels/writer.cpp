@@ -48,6 +48,10 @@ KernelWriter::KernelWriter(ProgramBuilder& program, const MachineSpec& machine, 
   rings_.sums = program_.psum_ring(Bytes(rings_.sums_slot * kFp32Bytes), sum_buffers);
 }
 
+std::uint64_t features_per_tile(const CoreSpec& core) {
+  return std::min({core.partitions, core.tensor.rows, core.tensor.columns});
+}
+
 std::uint64_t KernelWriter::share(std::uint64_t count) const {
   return count / lnc_ + static_cast<std::uint64_t>(lane_ < count % lnc_);
 }

@@ -31,6 +31,9 @@ enum class Queue : std::uint8_t {
   kMessages2,
 };
 
+/// Features of an activation that one tile holds, one per partition.
+[[nodiscard]] std::uint64_t features_per_tile(const CoreSpec& core);
+
 /// Buffer rings of a program. All sizes are per partition.
 struct Rings {
   BufferRing weights, kv, psum, sums;
@@ -61,8 +64,9 @@ class KernelWriter {
 
   /// This core's part of `count` things dealt over the logical core: the first cores take one more.
   [[nodiscard]] std::uint64_t share(std::uint64_t count) const;
-  /// Partition tiles of `count`, with `dtype` packed along the contraction if it is one.
-  [[nodiscard]] std::uint64_t tiles(std::uint64_t count) const { return ceil_div(count, partitions()); }
+  /// Features of one tile: what the array puts out in one pass and takes in again, on as many partitions.
+  [[nodiscard]] std::uint64_t tile_width() const { return features_per_tile(core()); }
+  [[nodiscard]] std::uint64_t tiles(std::uint64_t count) const { return ceil_div(count, tile_width()); }
   [[nodiscard]] std::uint64_t contraction_rows(Dtype dtype) const;
   [[nodiscard]] std::uint64_t passes(std::uint64_t contraction, Dtype dtype) const;
   /// Elements per partition of a [features x tokens] tensor that has features on the partitions.

@@ -1,0 +1,156 @@
+#include <map>
+#include <set>
+
+#include "models/mechanism/error.h"
+#include "platforms/table/csv.h"
+#include "tests/workloads/lowering.h"
+#include "workloads/graph/facts.h"
+
+namespace trnsim {
+namespace {
+
+// (phase, layer kind, query tokens, operator) -> matmul FLOP.
+using Checks = std::map<std::array<std::string, 4>, std::uint64_t>;
+
+Checks read_checks() {
+  Checks checks;
+  const CsvFile file = read_csv(TRNSIM_ROOT "/tests/workloads/data/operator_checks.csv");
+  for (const CsvRow& row : file.rows) {
+    const auto& f = row.fields;
+    checks[{f[1].text, f[2].text, f[3].text, f[5].text}] = std::stoull(f[6].text);
+  }
+  return checks;
+}
+
+TEST(Model, FlopFormulasGiveTheCheckValues) {
+  const ModelShape model = settings_of(test::workload("gpt-oss-120b-decode"), test::machine("trn2-ultraserver")).model;
+  const Checks checks = read_checks();
+  struct Point {
+    const char* phase;
+    std::uint64_t tokens, context;
+  };
+  for (const Point& p : {Point{"prefill", 8192, 8192}, Point{"decode", 8, 10240}, Point{"decode", 64, 10240}}) {
+    for (const std::string kind : {"full", "sliding"}) {
+      const std::uint64_t window = kind == "full" ? 0 : model.window;
+      const std::uint64_t seen = window == 0 ? p.context : std::min(p.context, window);
+      const bool prefill = std::string(p.phase) == "prefill";
+      const LayerFlop flop = layer_flop(model, p.tokens, prefill ? causal_pairs(p.tokens, window) : p.tokens * seen);
+      const std::string tokens = std::to_string(p.tokens);
+      EXPECT_EQ(flop.qkv, checks.at({p.phase, kind, tokens, "qkv_proj"}));
+      EXPECT_EQ(flop.scores, checks.at({p.phase, kind, tokens, "attn_scores"}));
+      EXPECT_EQ(flop.values, checks.at({p.phase, kind, tokens, "attn_values"}));
+      EXPECT_EQ(flop.output, checks.at({p.phase, kind, tokens, "o_proj"}));
+      EXPECT_EQ(flop.router, checks.at({p.phase, "any", tokens, "router"}));
+      EXPECT_EQ(flop.experts, checks.at({p.phase, "any", tokens, "experts_selected"}));
+    }
+  }
+}
+
+// One replica of one rank without copies: bytes are those of the operators, layer by layer.
+TEST(Model, BytesOfADecodeStepAreThoseOfItsOperators) {
+  MachineSpec machine = test::machine("trn3-ultraserver-gen2");
+  machine.hbm.capacity = Bytes(std::uint64_t{1} << 40);  // all on one rank, for the sum's sake
+  const LoweredWorkload l = test::lowered(machine, "gpt-oss-120b-decode",
+                                          {{"tp", "1"},
+                                           {"dp", "1"},
+                                           {"lnc", "1"},
+                                           {"batch_per_replica", "8"},
+                                           {"context", "10240"},
+                                           {"precision", "bf16"}});
+  const std::uint64_t attention = 29491200 + 23592960;  // qkv_proj, o_proj
+  const std::uint64_t router = 737280, norm = 5760;     // per layer: one router, two norms
+  const std::uint64_t expert = 3ULL * 2880 * 2880 * 2;  // bytes of one expert
+  const std::uint64_t head = 201088ULL * 2880 * 2, rows = 8 * 2880 * 2;
+  EXPECT_EQ(l.facts.weight_bytes,
+            36 * (attention + router + 2 * norm) + norm + head + rows + l.facts.distinct_experts * expert);
+  EXPECT_EQ(l.facts.kv_read_bytes, 18ULL * 2 * (83886080 + 1048576));
+  EXPECT_EQ(l.facts.kv_write_bytes, 36ULL * 16384);
+  EXPECT_EQ(l.facts.bias_bytes, 36ULL * 2 * (5120 + 2880 + 128) + l.facts.distinct_experts * 2 * (2 * 2880 + 2880));
+  EXPECT_EQ(l.facts.collective_bytes_per_rank, 0U);
+  test::expect_conserved(l);
+}
+
+struct Mapped {
+  const char* machine;
+  const char* workload;
+  test::Changes changes;
+};
+
+class Programs : public testing::TestWithParam<Mapped> {};
+
+TEST_P(Programs, ConserveBytesAndFlopsAndRunToTheEnd) {
+  const Mapped& p = GetParam();
+  const LoweredWorkload l = test::lowered(test::machine(p.machine), p.workload, p.changes);
+  test::expect_conserved(l);
+  test::expect_runs(l);
+  EXPECT_GT(l.roofline_ps, 0U);
+}
+
+const char* const kTrn2 = "trn2-ultraserver";
+const char* const kTrn3 = "trn3-ultraserver-gen2";
+const char* const kDecode = "gpt-oss-120b-decode";
+const char* const kPrefill = "gpt-oss-120b-prefill";
+
+INSTANTIATE_TEST_SUITE_P(
+    Decode, Programs,
+    testing::Values(Mapped{kTrn2, kDecode, {}}, Mapped{kTrn2, kDecode, {{"tp", "8"}, {"precision", "fp8_experts"}}},
+                    Mapped{kTrn2, kDecode, {{"batch_per_replica", "1"}, {"context", "1"}}},
+                    Mapped{kTrn2, kDecode, {{"batch_per_replica", "3"}, {"context", "1001"}}},
+                    Mapped{kTrn2, kDecode, {{"tp", "32"}, {"lnc", "1"}, {"moe_kernel", "all_expert"}}},
+                    Mapped{kTrn2, kDecode, {{"tp", "64"}, {"collective_memory", "sbuf"}}},
+                    Mapped{kTrn3, kDecode, {{"tp", "8"}, {"routing", "lognormal"}, {"batch_per_replica", "256"}}},
+                    Mapped{kTrn3, kDecode, {{"tp", "8"}, {"batch_per_replica", "1024"}, {"context", "1024"}}},
+                    Mapped{kTrn3, kDecode, {{"tp", "2"}, {"ep", "2"}, {"batch_per_replica", "5"}}},
+                    Mapped{kTrn3, kDecode, {{"tp", "8"}, {"ep", "4"}, {"context", "131072"}}},
+                    Mapped{kTrn3, kDecode, {{"tp", "8"}, {"ep", "64"}, {"batch_per_replica", "20"}}},
+                    Mapped{kTrn3, kDecode, {{"tp", "4"}, {"ep", "128"}, {"moe_exchange", "all_gather"}}}));
+INSTANTIATE_TEST_SUITE_P(
+    Prefill, Programs,
+    testing::Values(Mapped{kTrn2, kPrefill, {{"prompt_tokens", "1000"}, {"batch_per_replica", "2"}}},
+                    Mapped{kTrn2, kPrefill, {{"prompt_tokens", "1"}}},
+                    Mapped{kTrn3, kPrefill, {{"tp", "8"}, {"ep", "2"}, {"prompt_tokens", "12000"}}}));
+INSTANTIATE_TEST_SUITE_P(
+    Kernels, Programs,
+    testing::Values(Mapped{kTrn2, "matmul", {}}, Mapped{kTrn2, "matmul", {{"m", "1"}, {"n", "1"}, {"k", "1"}}},
+                    Mapped{kTrn3, "matmul", {{"dtype", "mxfp8"}, {"m", "1000"}, {"n", "3000"}, {"k", "5000"}}},
+                    Mapped{kTrn2, "attention", {}}, Mapped{kTrn2, "attention", {{"query_tokens", "1"}, {"batch", "3"}}},
+                    Mapped{kTrn2, "attention", {{"window", "128"}, {"causal", "yes"}}}));
+
+TEST(Model, ReplicasReplayTheSameSampleAndShareOneProgram) {
+  const LoweredWorkload l = test::lowered(test::machine(kTrn3), kDecode, {{"tp", "8"}});
+  ASSERT_EQ(l.job.replicas.size(), 72U);
+  const auto& first = l.job.cores[l.job.replicas[0].cores[3].index()];
+  const auto& other = l.job.cores[l.job.replicas[50].cores[3].index()];
+  EXPECT_EQ(first.program, other.program);
+  EXPECT_EQ(first.registers, other.registers);
+}
+
+TEST(Model, NoSequencesMeanNoWork) {
+  const LoweredWorkload l = test::lowered(test::machine(kTrn2), kDecode, {{"batch_per_replica", "0"}});
+  EXPECT_EQ(l.facts.useful_flop, 0U);
+  EXPECT_EQ(l.facts.weight_bytes, 0U);
+  test::expect_conserved(l);
+  test::expect_runs(l);
+}
+
+// Distinct experts drawn decide the weight bytes; biases are apart.
+TEST(Model, ExpertBytesAreDrawnExpertsTimesBytesPerExpertAtThePrecision) {
+  const MachineSpec trn3 = test::machine(kTrn3);
+  const auto weights = [&](const char* precision, const char* routing) {
+    return test::lowered(trn3, kDecode, {{"tp", "8"}, {"precision", precision}, {"routing", routing}}).facts;
+  };
+  const WorkloadFacts mx = weights("mxfp4_experts", "uniform");
+  const WorkloadFacts fp8 = weights("fp8_experts", "uniform");
+  const std::uint64_t elements = 3ULL * 2880 * 2880;
+  EXPECT_EQ(fp8.weight_bytes - mx.weight_bytes,
+            72 * mx.distinct_experts * (elements - storage_bytes(elements, Dtype::kMxfp4)));
+  EXPECT_EQ(weights("mxfp4_experts", "balanced").distinct_experts, 36U * 32);
+}
+
+TEST(Model, PaddingComesFromTilesOfTheHardware) {
+  const LoweredWorkload l = test::lowered(test::machine(kTrn2), kDecode, {{"batch_per_replica", "64"}});
+  EXPECT_LT(l.facts.padding_flop, l.facts.useful_flop);
+}
+
+}  // namespace
+}  // namespace trnsim
