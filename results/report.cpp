@@ -200,6 +200,7 @@ std::string report_html(const std::string& title, const std::vector<PointRow>& r
   html += "</main>\n<script type=\"application/json\" id=\"data\">" + script_json(data) + "</script>\n<script>\n";
   html += page::kChartLibrary;
   html += "\n</script>\n<script>\n";
+  html += page::kTools;
   html += page::kScript;
   html += "</script>\n</body>\n</html>\n";
   return html;

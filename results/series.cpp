@@ -54,7 +54,10 @@ class Labels {
   static std::string label(const PointRow& row, std::initializer_list<std::string_view> plain,
                            const std::vector<std::string>& named, std::string_view between) {
     std::string text;
-    const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : " · ") + part; };
+    const auto add = [&text](const std::string& part) {
+      if (!text.empty()) text += " · ";
+      text += part;
+    };
     for (std::string_view name : plain) {
       if (const std::string value = parameter(row, name); !value.empty() && value != "auto") add(value);
     }

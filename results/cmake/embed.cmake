@@ -1,7 +1,7 @@
 # Writes OUTPUT, a C++ file that defines the string views of results/page/assets.h from files.
 set(delimiter "trnsim_asset")
 set(code "#include \"results/page/assets.h\"\n\nnamespace trnsim::page {\n\n")
-foreach(asset kStyle kScript kChartLibrary)
+foreach(asset kStyle kTools kScript kChartLibrary)
   file(READ "${${asset}}" text)
   string(FIND "${text}" ")${delimiter}\"" clash)
   if(NOT clash EQUAL -1)
