@@ -62,7 +62,8 @@ class Labels {
       if (const std::string value = parameter(row, name); !value.empty() && value != "auto") add(value);
     }
     for (const std::string& name : named) {
-      if (const std::string value = parameter(row, name); !value.empty()) add(name + std::string(between) + value);
+      if (const std::string value = parameter(row, name); !value.empty())
+        add(std::string(name).append(between).append(value));
     }
     return text;
   }
