@@ -8,12 +8,15 @@ namespace {
 
 constexpr std::uint64_t kBf16Bytes = 2;
 
-/// Keys on partitions: per 128 keys of one KV head, scores = K^T q, then (V, 1)^T p. Several such tiles, of one or many
+/// Keys on partitions: per tile of keys of one KV head, scores = K^T q, then V^T p. Several tiles, of one or many
 /// sequences, make a piece; pieces stream through the KV buffers and are merged by their running maximum.
+/// Heads narrower than the array share a pass: two tiles of 64-wide heads lie above each other (scores) or beside each
+/// other (values), and their queries and weights form blocks of a diagonal. Half of such a pass is padding.
 class Pieces {
  public:
   Pieces(KernelWriter& w, const DecodeAttention& a) : w_(w), a_(a) {
     group_ = a.q_heads / a.kv_heads;
+    packed_ = std::max<std::uint64_t>(1, w.tile_width() / a.head_dim);
     tiles_per_head_ = w.tiles(a.keys);
     tiles_ = a.sequences * a.kv_heads * tiles_per_head_;
     bytes_ = a.sequences * a.kv_heads * a.keys * 2 * a.head_dim * kBf16Bytes;
@@ -64,10 +67,10 @@ class Pieces {
         {.bytes = piece.bytes, .descriptors = descriptors(heads(piece), piece.bytes), .traffic = Traffic::kKvRead},
         {piece.written});
     w_.segment().acquire(Engine::kTensor, w_.rings().psum);
-    const Handle products = w_.matmul({.rows = a_.head_dim,
+    const Handle products = w_.matmul({.rows = a_.head_dim * packed_,
                                        .columns = w_.tile_width(),
-                                       .free = Count::constant(group_),
-                                       .repeat = Count::constant(piece.tiles)},
+                                       .free = Count::constant(group_ * packed_),
+                                       .repeat = Count::constant(ceil_div(piece.tiles, packed_))},
                                       {ready, kv});
     // Maximum over keys: along the free dimension, then across partitions by a transpose.
     const Handle tile_max =
@@ -83,15 +86,21 @@ class Pieces {
   }
 
   Handle values(const Piece& piece) {
+    const std::uint64_t keys = std::min(w_.tile_width(), a_.keys);
     w_.segment().acquire(Engine::kTensor, w_.rings().sums);
-    const std::uint64_t outputs = a_.head_dim + 1;  // a column of ones gives the sum of the weights
-    const std::uint64_t passes = ceil_div(outputs, w_.core().tensor.columns);
-    const Handle products = w_.matmul({.rows = std::min(w_.tile_width(), a_.keys),
-                                       .columns = ceil_div(outputs, passes),
-                                       .free = Count::constant(group_),
-                                       .repeat = Count::constant(piece.tiles * passes)},
+    const Handle products = w_.matmul({.rows = keys,
+                                       .columns = a_.head_dim * packed_,
+                                       .free = Count::constant(group_ * packed_),
+                                       .repeat = Count::constant(ceil_div(piece.tiles, packed_))},
                                       {piece.weights});
     w_.segment().release(products, w_.rings().kv);
+    // Sums of the weights over keys: a column of ones against as many weights as move at a time.
+    const std::uint64_t all = piece.tiles * group_;
+    const std::uint64_t moves = ceil_div(all, w_.core().tensor.max_moving);
+    const Handle sums = w_.matmul(
+        {.rows = keys, .columns = 1, .free = Count::constant(ceil_div(all, moves)), .repeat = Count::constant(moves)},
+        {});
+    w_.run(Engine::kVector, {Op::kReduce, Count::constant(all), Space::kPsum, Dtype::kBf16, 1}, {sums});
     const Handle merged =
         w_.run(Engine::kVector, {Op::kBinary, Count::constant(heads(piece) * group_), Space::kPsum}, {products});
     w_.segment().release(merged, w_.rings().sums);
@@ -106,7 +115,8 @@ class Pieces {
 
   KernelWriter& w_;
   const DecodeAttention& a_;
-  std::uint64_t group_ = 0;
+  std::uint64_t group_ = 0;   ///< query heads per KV head
+  std::uint64_t packed_ = 1;  ///< tiles of keys that share one pass of the array
   std::uint64_t tiles_per_head_ = 0;
   std::uint64_t tiles_ = 0;
   std::uint64_t bytes_ = 0;

@@ -7,8 +7,9 @@ namespace trnsim {
 namespace {
 
 constexpr std::uint64_t kBf16Bytes = 2;
-constexpr std::uint64_t kPassQueries = 2048;  // queries of one pass when the keys do not fit, NKI attention kernels
-constexpr std::uint64_t kPiecesPerSection = 4;
+constexpr std::uint64_t kPassQueries = 2048;    // queries of one pass when the keys do not fit, NKI attention kernels
+constexpr std::uint64_t kPieces = 16;           // of the queries of one pass over all keys
+constexpr std::uint64_t kPiecesPerSection = 4;  // of the queries of one pass over a part of the keys
 
 /// Groups of queries, one tile wide, stationary, tiles of keys moving; scores, row maximum, exp, transpose by DMA,
 /// values. A tile that no query of the group sees is left out. Tiles run through their PSUM buffers one after the
@@ -64,7 +65,8 @@ class Flash {
     w_.segment().acquire(Engine::kSync, w_.rings().kv);
     const Handle kv =
         w_.move(Engine::kSync, Queue::kKv, {.bytes = (to - from) * key_bytes(), .traffic = Traffic::kKvRead}, {ready});
-    const std::uint64_t step = w_.tile_width() * ceil_div(w_.tiles(queries), kPiecesPerSection);
+    const std::uint64_t step =
+        w_.tile_width() * ceil_div(w_.tiles(queries), a_.keys <= section_ ? kPieces : kPiecesPerSection);
     std::vector<Piece> pieces;
     for (std::uint64_t at = 0; at < queries; at += step) {
       const Piece piece = piece_of(first + at, std::min(step, queries - at), from, to);
