@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdio>
 
-#include "models/mechanism/error.h"
 #include "sweeps/metrics_of.h"
 
 namespace trnsim {
@@ -178,18 +177,8 @@ PointRow evaluate(const Point& point) {
   e.platform = load_platform(point.platform, point.platform_overrides);
   e.workload = load_workload(point.workload, point.workload_overrides, data_folder());
   PointRow row = with_inputs(empty_row(point), point, e.platform, e.workload);
-  try {
-    e.lowered = lower(e.workload, e.platform.machine, point.run.seed);
-    e.record = simulate(e.platform.machine, e.lowered.job, point.run.options);
-  } catch (const InfeasibleError& error) {
-    row.status = Status::kInfeasible;
-    row.error = error.what();
-    return row;
-  } catch (const DeadlockError& error) {
-    row.status = Status::kDeadlock;
-    row.error = error.what();
-    return row;
-  }
+  e.lowered = lower(e.workload, e.platform.machine, point.run.seed);
+  e.record = simulate(e.platform.machine, e.lowered.job, point.run.options);
   check_conservation(e);
   row.fold = fold_text(e.record);
   fill_metrics(row, e);

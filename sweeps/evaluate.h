@@ -20,8 +20,9 @@ struct Evaluation {
 /// Loads platform and workload with their overrides, so that bad input is found before anything runs. Throws InputError.
 void check_input(const Point& point);
 
-/// Evaluates `point` in this process. A point that does not fit, or deadlocks, is a row with that status.
-/// REQUIRES: called at most once per process (see simulate()). Throws InputError and InvariantError.
+/// Evaluates `point` in this process; the laws of conservation are held after the run.
+/// REQUIRES: called at most once per process (see simulate()). Throws InputError, InfeasibleError, DeadlockError and
+/// InvariantError; run_isolated() tells them apart for the launcher.
 [[nodiscard]] PointRow evaluate(const Point& point);
 
 /// The row of a point that got no further than `status`.

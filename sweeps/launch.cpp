@@ -8,48 +8,65 @@
 namespace trnsim {
 namespace {
 
-constexpr int kPatienceMs = 200;  // how long Ctrl-C may go unnoticed
+constexpr int kPatienceMs = 200;           // how long Ctrl-C may go unnoticed
+constexpr std::size_t kMaxMessage = 2000;  // a deadlock may name thousands of waiters
 
-PointRow row_of(const Point& point, const Outcome& outcome) {
-  switch (outcome.end) {
-    case Outcome::End::kReturned:
-      return deserialize(outcome.text);
-    case Outcome::End::kInputError:
-      throw InputError(outcome.text);
+Status status_of(Outcome::End end) {
+  switch (end) {
+    case Outcome::End::kInfeasible:
+      return Status::kInfeasible;
+    case Outcome::End::kDeadlock:
+      return Status::kDeadlock;
     case Outcome::End::kHostMemory:
-      return failed_row(point, Status::kHostMemory, outcome.text);
-    case Outcome::End::kCrashed:
-      return failed_row(point, Status::kCrashed, outcome.text);
+      return Status::kHostMemory;
+    case Outcome::End::kTimeout:
+      return Status::kTimeout;
+    default:
+      return Status::kCrashed;
   }
-  return failed_row(point, Status::kCrashed, outcome.text);
 }
 
-std::function<std::string()> work_of(const Point& point) {
-  return [&point] { return serialize(evaluate(point)); };
+PointRow row_of(const Point& point, const Outcome& outcome) {
+  if (outcome.end == Outcome::End::kReturned) return deserialize(outcome.text);
+  if (outcome.end == Outcome::End::kInputError) throw InputError(outcome.text);
+  return failed_row(point, status_of(outcome.end), as_field(outcome.text));
 }
 
 }  // namespace
 
-volatile int stop_requested = 0;
+volatile std::sig_atomic_t stop_requested = 0;
 
-bool launch(const std::vector<Point>& points, std::size_t jobs, const RowDone& row_done) {
-  ChildPool pool(jobs);
+bool launch(const std::vector<Point>& points, const LaunchOptions& options, const RowDone& row_done) {
+  ChildPool pool(options.jobs, options.limit);
   std::size_t next = 0;
   std::size_t done = 0;
   while (done < points.size()) {
     if (stop_requested != 0) return false;
     while (next < points.size() && pool.has_room()) {
-      pool.start(next, work_of(points[next]));
+      pool.start(next, [&point = points[next]] { return serialize(evaluate(point)); });
       ++next;
     }
     const std::optional<Outcome> outcome = pool.wait(kPatienceMs);
     if (!outcome) continue;
-    const PointRow row = row_of(points[outcome->task], *outcome);
-    row_done(outcome->task, row, ++done);
+    row_done(outcome->task, row_of(points[outcome->task], *outcome), ++done);
   }
   return true;
 }
 
-PointRow evaluate_isolated(const Point& point) { return row_of(point, run_isolated(work_of(point))); }
+std::string as_field(const std::string& text) {
+  std::string line;
+  for (const char c : text) {
+    if (c != '\n' && c != '\r') {
+      line += c;
+    } else if (!line.ends_with("; ")) {
+      line += "; ";
+    }
+  }
+  while (line.ends_with("; ")) line.resize(line.size() - 2);
+  if (line.size() <= kMaxMessage) return line;
+  std::size_t cut = line.rfind("; ", kMaxMessage);
+  if (cut == std::string::npos) cut = kMaxMessage;
+  return line.substr(0, cut) + "; and " + std::to_string(line.size() - cut) + " more characters";
+}
 
 }  // namespace trnsim

@@ -1,6 +1,8 @@
 // The local launcher: points in forked children, rows in the order of the points.
 #pragma once
 
+#include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <functional>
 #include <vector>
@@ -14,14 +16,19 @@ namespace trnsim {
 using RowDone = std::function<void(std::size_t index, const PointRow& row, std::size_t done)>;
 
 /// Set by a signal handler when the user wants to stop.
-extern volatile int stop_requested;
+extern volatile std::sig_atomic_t stop_requested;
 
-/// Evaluates `points`, `jobs` at a time, each in its own child. A child that dies gives a row with status crashed or
-/// host_memory. Returns false if stopped by stop_requested; finished rows have been reported then.
+struct LaunchOptions {
+  std::size_t jobs = 1;             ///< points at a time
+  std::chrono::milliseconds limit;  ///< for one point; zero = none
+};
+
+/// Evaluates `points`, each in its own child. A child that dies gives a row with status crashed, timeout or host_memory.
+/// Returns false if stopped by stop_requested: finished rows have been reported then, all children are gone.
 /// Throws InputError if a child found the input wrong.
-bool launch(const std::vector<Point>& points, std::size_t jobs, const RowDone& row_done);
+bool launch(const std::vector<Point>& points, const LaunchOptions& options, const RowDone& row_done);
 
-/// One point in its own child.
-[[nodiscard]] PointRow evaluate_isolated(const Point& point);
+/// `text` on one line, cut to what a field of a CSV file may hold.
+[[nodiscard]] std::string as_field(const std::string& text);
 
 }  // namespace trnsim
