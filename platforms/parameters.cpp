@@ -11,18 +11,36 @@ constexpr std::array<std::string_view, 2> kYesNo = {"no", "yes"};
 constexpr std::array<std::string_view, 3> kFabrics = {"none", "torus", "switched"};
 constexpr std::array<std::string_view, 2> kReadings = {"lanes", "level_table"};
 
-void assign(std::uint32_t& field, const Value& value) { field = static_cast<std::uint32_t>(value.integer); }
-void assign(double& field, const Value& value) { field = value.real; }
-void assign(Hertz& field, const Value& value) { field = Hertz(static_cast<std::uint64_t>(value.integer)); }
-void assign(Bytes& field, const Value& value) { field = Bytes(static_cast<std::uint64_t>(value.integer)); }
+void assign(std::uint32_t& field, const Value& value) {
+  field = static_cast<std::uint32_t>(value.integer);
+}
+void assign(double& field, const Value& value) {
+  field = value.real;
+}
+void assign(Hertz& field, const Value& value) {
+  field = Hertz(static_cast<std::uint64_t>(value.integer));
+}
+void assign(Bytes& field, const Value& value) {
+  field = Bytes(static_cast<std::uint64_t>(value.integer));
+}
 void assign(BytesPerSecond& field, const Value& value) {
   field = BytesPerSecond(static_cast<std::uint64_t>(value.integer));
 }
-void assign(Time& field, const Value& value) { field = Time(value.integer); }
-void assign(Joules& field, const Value& value) { field = Joules(value.real); }
-void assign(Watts& field, const Value& value) { field = Watts(value.real); }
-void assign(UsdPerHour& field, const Value& value) { field = UsdPerHour(value.real); }
-void assign(bool& field, const Value& value) { field = value.word == "yes"; }
+void assign(Time& field, const Value& value) {
+  field = Time(value.integer);
+}
+void assign(Joules& field, const Value& value) {
+  field = Joules(value.real);
+}
+void assign(Watts& field, const Value& value) {
+  field = Watts(value.real);
+}
+void assign(UsdPerHour& field, const Value& value) {
+  field = UsdPerHour(value.real);
+}
+void assign(bool& field, const Value& value) {
+  field = value.word == "yes";
+}
 void assign(FabricKind& field, const Value& value) {
   field = value.word == "torus"      ? FabricKind::kTorus
           : value.word == "switched" ? FabricKind::kSwitched
@@ -32,8 +50,10 @@ void assign(LinkReading& field, const Value& value) {
   field = value.word == "lanes" ? LinkReading::kLanes : LinkReading::kLevelTable;
 }
 
-// clang-format off: one row per parameter, sorted by name
+// One row per parameter, sorted by name.
+// clang-format off
 #define TRNSIM_FIELD(field) [](MachineSpec& machine, const Value& value) { assign(machine.field, value); }
+#define TRNSIM_MAC(dtype) TRNSIM_FIELD(power.chip.mac[static_cast<std::size_t>(Dtype::dtype)])
 constexpr std::array kParameters = std::to_array<Parameter>({
     {"chip.cores", Dimension::kCount, 1, 256, "NeuronCores per chip", Applies::kAlways, TRNSIM_FIELD(cores_per_chip)},
     {"chip.hbm.read_fraction", Dimension::kFraction, 0.01, 1, "sustained share of the bandwidth while reading", Applies::kAlways, TRNSIM_FIELD(hbm.read_fraction)},
@@ -106,7 +126,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"dma.read_latency", Dimension::kTime, 0, 1e12, "first byte of a transfer that reads HBM", Applies::kAlways, TRNSIM_FIELD(dma.read_latency)},
     {"dma.software_descriptor", Dimension::kTime, 0, 1e12, "engine time per software-generated descriptor", Applies::kAlways, TRNSIM_FIELD(dma.software_descriptor)},
     {"dma.software_issue", Dimension::kTime, 0, 1e12, "engine time to start a software-generated transfer", Applies::kAlways, TRNSIM_FIELD(dma.software_issue)},
-    {"dma.write_latency", Dimension::kTime, 0, 1e12, "first byte of a transfer that reads SBUF", Applies::kAlways, TRNSIM_FIELD(dma.write_latency)},
+    {"dma.write_latency", Dimension::kTime, 0, 1e12, "first byte of a transfer that does not read HBM", Applies::kAlways, TRNSIM_FIELD(dma.write_latency)},
     {"fabric.chip_forward_latency", Dimension::kTime, 0, 1e12, "through an intermediate chip", Applies::kAnyFabric, TRNSIM_FIELD(fabric.chip_forward_latency)},
     {"fabric.chips_per_sled", Dimension::kCount, 1, 64, "chips per sled", Applies::kSwitched, TRNSIM_FIELD(fabric.chips_per_sled)},
     {"fabric.cross_rack.lanes_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "link to the same position of another rack: raw, one direction, by lane counts", Applies::kSwitched, TRNSIM_FIELD(fabric.cross_rack.lanes_bandwidth)},
@@ -137,19 +157,19 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"fabric.z.level_table_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "Z link: raw, one direction, by the vendor's level table", Applies::kTorus, TRNSIM_FIELD(fabric.z.level_table_bandwidth)},
     {"machine.chips", Dimension::kCount, 1, 4096, "chips of the machine", Applies::kAlways, TRNSIM_FIELD(chips)},
     {"machine.lnc", Dimension::kCount, 1, 2, "physical cores per logical core unless the workload says otherwise", Applies::kAlways, TRNSIM_FIELD(default_lnc)},
-    {"power.chip.hbm", Dimension::kEnergy, 0, 1, "HBM, per byte: device, PHY and path", Applies::kAlways, TRNSIM_FIELD(power.chip.hbm_byte)},
-    {"power.chip.link", Dimension::kEnergy, 0, 1, "link, per byte and traversal, beyond its static share", Applies::kAlways, TRNSIM_FIELD(power.chip.link_byte)},
-    {"power.chip.mac_bf16", Dimension::kEnergy, 0, 1, "BF16 multiply-accumulate", Applies::kAlways, TRNSIM_FIELD(power.chip.mac[1])},
-    {"power.chip.mac_fp32", Dimension::kEnergy, 0, 1, "FP32 multiply-accumulate", Applies::kAlways, TRNSIM_FIELD(power.chip.mac[0])},
-    {"power.chip.mac_fp8", Dimension::kEnergy, 0, 1, "FP8 multiply-accumulate", Applies::kAlways, TRNSIM_FIELD(power.chip.mac[2])},
-    {"power.chip.mac_mxfp4", Dimension::kEnergy, 0, 1, "MXFP4 multiply-accumulate", Applies::kAlways, TRNSIM_FIELD(power.chip.mac[4])},
-    {"power.chip.mac_mxfp8", Dimension::kEnergy, 0, 1, "MXFP8 multiply-accumulate", Applies::kAlways, TRNSIM_FIELD(power.chip.mac[3])},
-    {"power.chip.psum", Dimension::kEnergy, 0, 1, "PSUM, per byte read or written", Applies::kAlways, TRNSIM_FIELD(power.chip.psum_byte)},
-    {"power.chip.sbuf", Dimension::kEnergy, 0, 1, "SBUF, per byte read or written", Applies::kAlways, TRNSIM_FIELD(power.chip.sbuf_byte)},
+    {"power.chip.hbm", Dimension::kEnergyPerByte, 0, 1e-9, "HBM, per byte: device, PHY and path", Applies::kAlways, TRNSIM_FIELD(power.chip.hbm_byte)},
+    {"power.chip.link", Dimension::kEnergyPerByte, 0, 1e-9, "link, per byte and traversal, beyond its static share", Applies::kAlways, TRNSIM_FIELD(power.chip.link_byte)},
+    {"power.chip.mac_bf16", Dimension::kEnergyPerMac, 1e-14, 1e-10, "BF16 multiply-accumulate", Applies::kAlways, TRNSIM_MAC(kBf16)},
+    {"power.chip.mac_fp32", Dimension::kEnergyPerMac, 1e-14, 1e-10, "FP32 multiply-accumulate", Applies::kAlways, TRNSIM_MAC(kFp32)},
+    {"power.chip.mac_fp8", Dimension::kEnergyPerMac, 1e-14, 1e-10, "FP8 multiply-accumulate", Applies::kAlways, TRNSIM_MAC(kFp8)},
+    {"power.chip.mac_mxfp4", Dimension::kEnergyPerMac, 1e-14, 1e-10, "MXFP4 multiply-accumulate", Applies::kAlways, TRNSIM_MAC(kMxfp4)},
+    {"power.chip.mac_mxfp8", Dimension::kEnergyPerMac, 1e-14, 1e-10, "MXFP8 multiply-accumulate", Applies::kAlways, TRNSIM_MAC(kMxfp8)},
+    {"power.chip.psum", Dimension::kEnergyPerByte, 0, 1e-9, "PSUM, per byte read or written", Applies::kAlways, TRNSIM_FIELD(power.chip.psum_byte)},
+    {"power.chip.sbuf", Dimension::kEnergyPerByte, 0, 1e-9, "SBUF, per byte read or written", Applies::kAlways, TRNSIM_FIELD(power.chip.sbuf_byte)},
     {"power.chip.static", Dimension::kPower, 0, 1e6, "static power of a chip", Applies::kAlways, TRNSIM_FIELD(power.chip.static_power)},
-    {"power.chip.switch", Dimension::kEnergy, 0, 1, "switch, per byte crossing it", Applies::kAlways, TRNSIM_FIELD(power.chip.switch_byte)},
+    {"power.chip.switch", Dimension::kEnergyPerByte, 0, 1e-9, "switch, per byte crossing it", Applies::kAlways, TRNSIM_FIELD(power.chip.switch_byte)},
     {"power.chip.tdp", Dimension::kPower, 0, 1e6, "power of a chip that the machine is provisioned for", Applies::kAlways, TRNSIM_FIELD(power.chip.tdp)},
-    {"power.chip.vector", Dimension::kEnergy, 0, 1, "element operation of vector, scalar or GpSimd", Applies::kAlways, TRNSIM_FIELD(power.chip.vector_element)},
+    {"power.chip.vector", Dimension::kEnergyPerOperation, 0, 1e-9, "element operation of vector, scalar or GpSimd", Applies::kAlways, TRNSIM_FIELD(power.chip.vector_element)},
     {"power.system.auxiliary", Dimension::kCount, 0, 100000, "number of auxiliary cards", Applies::kAlways, TRNSIM_FIELD(power.system.auxiliary)},
     {"power.system.auxiliary_each", Dimension::kPower, 0, 1e6, "power of one auxiliary card", Applies::kAlways, TRNSIM_FIELD(power.system.auxiliary_each)},
     {"power.system.cable", Dimension::kPower, 0, 1e6, "power of one active cable end", Applies::kAlways, TRNSIM_FIELD(power.system.cable)},
@@ -172,6 +192,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"power.system.top_of_rack", Dimension::kPower, 0, 1e6, "all top-of-rack switches together", Applies::kAlways, TRNSIM_FIELD(power.system.top_of_rack)},
     {"power.system.vrm_loss", Dimension::kFraction, 0, 1, "loss of voltage regulators, of chip power", Applies::kAlways, TRNSIM_FIELD(power.system.vrm_loss)},
 });
+#undef TRNSIM_MAC
 #undef TRNSIM_FIELD
 // clang-format on
 
@@ -184,8 +205,12 @@ constexpr std::array kIndexed = std::to_array<IndexedParameter>({
 
 }  // namespace
 
-std::span<const Parameter> parameter_table() { return kParameters; }
-std::span<const IndexedParameter> indexed_parameters() { return kIndexed; }
+std::span<const Parameter> parameter_table() {
+  return kParameters;
+}
+std::span<const IndexedParameter> indexed_parameters() {
+  return kIndexed;
+}
 
 const Parameter* find_parameter(std::string_view name) {
   const auto found = std::lower_bound(kParameters.begin(), kParameters.end(), name,
@@ -199,7 +224,8 @@ const IndexedParameter* find_indexed(std::string_view name, std::uint32_t& index
   if (open == std::string_view::npos || close == std::string_view::npos || close < open) return nullptr;
   const std::string_view digits = name.substr(open + 1, close - open - 1);
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
-  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) return nullptr;
+  const bool alias = digits.size() > 1 && digits.front() == '0';  // core[03] would be a second name of core[3]
+  if (digits.empty() || alias || error != std::errc() || end != digits.data() + digits.size()) return nullptr;
   for (const IndexedParameter& indexed : kIndexed) {
     if (indexed.prefix == name.substr(0, open) && indexed.suffix == name.substr(close + 2)) return &indexed;
   }

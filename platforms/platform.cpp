@@ -22,10 +22,16 @@ constexpr std::array<std::string_view, 6> kConfidences = {"documented",  "measur
                                                           "third-party", "estimated", "calibrated"};
 constexpr std::string_view kPublished = "published.";
 
+/// Bounds of the multiples that make one part slower or faster on purpose.
+constexpr double kSmallestScale = 0.001;
+constexpr double kLargestScale = 1000;
+std::string scale_range() {
+  return with_unit(Dimension::kFraction, kSmallestScale) + " to " + with_unit(Dimension::kFraction, kLargestScale);
+}
+
 /// A row that holds, after inheritance: where it stands and what it says.
 struct Entry {
-  std::string place_of_value;
-  std::string place_of_name;
+  std::string place_of_name, place_of_value, place_of_low, place_of_high;
   ResolvedParameter parameter;
 };
 using Entries = std::map<std::string, Entry>;
@@ -85,6 +91,7 @@ class Reader {
     std::map<std::string, std::size_t> lines;
     for (const CsvRow& row : file.rows) {
       const std::string& name = row.fields[kName].text;
+      if (name.empty()) refuse(place(file, row, kName), "the parameter has no name; see `trnsim list parameters`");
       if (name == "inherits") {
         inherits_place_ = place(file, row, kValue);
         const fs::path parent = fs::path(file.path).parent_path() / row.fields[kValue].text;
@@ -94,8 +101,8 @@ class Reader {
       }
       const auto [line, fresh] = lines.try_emplace(name, row.line);
       if (!fresh) {
-        refuse(place(file, row, kName), "duplicate row for '" + name + "', first in line " +
-                                            std::to_string(line->second) + "; keep one");
+        refuse(place(file, row, kName),
+               "duplicate row for '" + name + "', first in line " + std::to_string(line->second) + "; keep one");
       }
       own.emplace(name, entry_of(file, row));
     }
@@ -112,13 +119,17 @@ class Reader {
                  (near.empty() ? "use documented, measured, derived, third-party, estimated or calibrated"
                                : "did you mean " + near + "?"));
     }
-    if (text(kSource).empty()) refuse(place(file, row, kSource), "the source is missing; say where the value comes from");
+    if (text(kSource).empty())
+      refuse(place(file, row, kSource), "the source is missing; say where the value comes from");
     Entry entry;
     entry.place_of_name = place(file, row, kName);
     entry.place_of_value = place(file, row, kValue);
-    entry.parameter = {text(kName), text(kValue),      text(kUnit),   text(kLow),
-                       text(kHigh), text(kConfidence), text(kSource), fs::path(file.path).filename().string() + ":" +
-                                                                          std::to_string(row.line)};
+    entry.place_of_low = place(file, row, kLow);
+    entry.place_of_high = place(file, row, kHigh);
+    entry.parameter = {text(kName),   text(kValue),
+                       text(kUnit),   text(kLow),
+                       text(kHigh),   text(kConfidence),
+                       text(kSource), fs::path(file.path).filename().string() + ":" + std::to_string(row.line)};
     return entry;
   }
 
@@ -126,25 +137,30 @@ class Reader {
   std::string inherits_place_;
 };
 
+std::string range_of(const Parameter& parameter) {
+  std::string words;
+  for (std::string_view word : parameter.words) words += (words.empty() ? "" : "|") + std::string(word);
+  return words.empty()
+             ? with_unit(parameter.dimension, parameter.low) + " to " + with_unit(parameter.dimension, parameter.high)
+             : words;
+}
+
 void check_range(const std::string& place, const Parameter& parameter, const Value& value) {
   if (parameter.dimension == Dimension::kWord) return;
   if (value.real >= parameter.low && value.real <= parameter.high) return;
-  const auto number = [](double bound) {
-    std::string text = std::to_string(bound);
-    text.erase(text.find_last_not_of('0') + 1);
-    return text.ends_with('.') ? text.substr(0, text.size() - 1) : text;
-  };
-  refuse(place, std::string(parameter.name) + " is out of range; use " + number(parameter.low) + " to " +
-                    number(parameter.high) + " in base units");
+  refuse(place, std::string(parameter.name) + " is out of range; use " + range_of(parameter));
 }
 
 void check_bounds(const Entry& entry, const Parameter& parameter, const Value& value) {
   const ResolvedParameter& p = entry.parameter;
-  if (!p.low.empty() && parsed(entry.place_of_value, parameter.dimension, p.low, p.unit, parameter.words).real > value.real) {
-    refuse(entry.place_of_value, "low " + p.low + " is above the value " + p.value + "; low <= value <= high");
+  if (!p.low.empty() &&
+      parsed(entry.place_of_low, parameter.dimension, p.low, p.unit, parameter.words).real > value.real) {
+    refuse(entry.place_of_low, "low " + p.low + " is above the value " + p.value + "; low <= value <= high must hold");
   }
-  if (!p.high.empty() && parsed(entry.place_of_value, parameter.dimension, p.high, p.unit, parameter.words).real < value.real) {
-    refuse(entry.place_of_value, "high " + p.high + " is below the value " + p.value + "; low <= value <= high");
+  if (!p.high.empty() &&
+      parsed(entry.place_of_high, parameter.dimension, p.high, p.unit, parameter.words).real < value.real) {
+    refuse(entry.place_of_high,
+           "high " + p.high + " is below the value " + p.value + "; low <= value <= high must hold");
   }
 }
 
@@ -153,7 +169,9 @@ void apply(MachineSpec& machine, const Entry& entry) {
   std::uint32_t index = 0;
   if (const IndexedParameter* indexed = find_indexed(p.name, index)) {
     const Value value = parsed(entry.place_of_value, Dimension::kFraction, p.value, p.unit, {});
-    if (!(value.real > 0)) refuse(entry.place_of_value, p.name + " must be above 0; 1 leaves the part as it is");
+    if (value.real < kSmallestScale || value.real > kLargestScale) {
+      refuse(entry.place_of_value, p.name + " is out of range; use " + scale_range() + ", 1 leaves the part as it is");
+    }
     indexed->set(machine, index, value.real);
     return;
   }
@@ -163,18 +181,6 @@ void apply(MachineSpec& machine, const Entry& entry) {
   check_range(entry.place_of_value, *parameter, value);
   check_bounds(entry, *parameter, value);
   parameter->set(machine, value);
-}
-
-/// The number and the unit of an override such as 600GB/s.
-void split_override(const Override& change, Entry& entry) {
-  std::size_t end = change.value.find_first_not_of("0123456789.+-");
-  if (end != std::string::npos && end > 0 && (change.value[end] == 'e' || change.value[end] == 'E') &&
-      end + 1 < change.value.size() && std::string_view("0123456789+-").find(change.value[end + 1]) != std::string_view::npos) {
-    end = change.value.find_first_not_of("0123456789", end + 2);
-  }
-  if (end == 0 || end == std::string::npos) end = change.value.size();
-  entry.parameter.value = change.value.substr(0, end);
-  entry.parameter.unit = change.value.substr(end);
 }
 
 void override_entries(Entries& entries, const std::vector<Override>& overrides) {
@@ -190,7 +196,9 @@ void override_entries(Entries& entries, const std::vector<Override>& overrides) 
     if (parameter != nullptr && parameter->dimension == Dimension::kWord) {
       entry.parameter.value = change.value;
     } else {
-      split_override(change, entry);
+      const auto [number, unit] = split_unit(change.value);
+      entry.parameter.value = number;
+      entry.parameter.unit = unit;
       const Dimension dimension = parameter == nullptr ? Dimension::kFraction : parameter->dimension;
       if (entry.parameter.unit.empty() && dimension == Dimension::kCount) entry.parameter.unit = "count";
       if (entry.parameter.unit.empty() && dimension == Dimension::kFraction) entry.parameter.unit = "1";
@@ -203,7 +211,8 @@ PublishedTotal published_total(const Entry& entry) {
   PublishedTotal total;
   total.name = entry.parameter.name.substr(kPublished.size());
   total.parameter = entry.parameter;
-  for (const Dimension dimension : {Dimension::kCompute, Dimension::kCapacity, Dimension::kBandwidth, Dimension::kFraction}) {
+  for (const Dimension dimension :
+       {Dimension::kCompute, Dimension::kCapacity, Dimension::kBandwidth, Dimension::kFraction}) {
     try {
       total.value = parse_value(dimension, entry.parameter.value, entry.parameter.unit).real;
       return total;
@@ -223,8 +232,8 @@ void check_complete(const std::string& path, const Entries& entries, const Machi
                        "); add a row, or inherit one");
     }
     if (!needed && found != entries.end()) {
-      refuse(found->second.place_of_name, std::string(parameter.name) +
-                                              " has no effect on this machine's fabric; remove the row");
+      refuse(found->second.place_of_name,
+             std::string(parameter.name) + " has no effect on this machine's fabric; remove the row");
     }
   }
 }
@@ -235,6 +244,15 @@ void check_machine(const std::string& path, const MachineSpec& machine) {
   }
   if (machine.cores_per_chip % machine.default_lnc != 0) {
     refuse(path, "chip.cores must be a multiple of machine.lnc");
+  }
+  const FabricSpec& f = machine.fabric;
+  const std::uint64_t shape = f.kind == FabricKind::kTorus ? std::uint64_t{f.torus_x} * f.torus_y * f.torus_z
+                              : f.kind == FabricKind::kSwitched
+                                  ? std::uint64_t{f.racks} * f.sleds_per_rack * f.chips_per_sled
+                                  : 1;
+  if (shape != machine.chips) {
+    refuse(path, "the fabric joins " + std::to_string(shape) + " chips, machine.chips says " +
+                     std::to_string(machine.chips) + "; they must be equal");
   }
   for (const auto& [core, scale] : machine.core_clock_scale) {
     if (core >= machine.cores()) {
@@ -286,31 +304,38 @@ bool is_platform_parameter(std::string_view name) {
 std::vector<ParameterInfo> platform_parameters() {
   std::vector<ParameterInfo> list;
   for (const Parameter& p : parameter_table()) {
-    std::string range;
-    for (std::string_view word : p.words) range += (range.empty() ? "" : "|") + std::string(word);
-    if (range.empty()) range = accepted_units(p.dimension);
-    list.push_back({std::string(p.name), p.dimension, range, std::string(p.meaning)});
+    list.push_back({std::string(p.name), p.dimension, range_of(p), std::string(p.meaning)});
   }
   for (const IndexedParameter& p : indexed_parameters()) {
-    list.push_back({std::string(p.prefix) + "[i]." + std::string(p.suffix), Dimension::kFraction, "above 0",
+    list.push_back({std::string(p.prefix) + "[i]." + std::string(p.suffix), Dimension::kFraction, scale_range(),
                     std::string(p.meaning)});
   }
+  std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return list;
 }
 
 std::vector<std::string> platform_names() {
+  const fs::path folder = fs::path(data_folder()) / "platforms";
+  std::error_code error;
   std::vector<std::string> names;
-  for (const auto& file : fs::directory_iterator(fs::path(data_folder()) / "platforms")) {
+  for (const auto& file : fs::directory_iterator(folder, error)) {
     if (file.path().extension() == ".csv") names.push_back(file.path().stem().string());
   }
+  if (error)
+    refuse(folder.string(), "the folder of platforms cannot be read; set TRNSIM_DATA to the folder that holds it");
   std::sort(names.begin(), names.end());
   return names;
 }
 
 std::string data_folder() {
-  if (const char* folder = std::getenv("TRNSIM_DATA")) return folder;
-  if (fs::exists(fs::path(TRNSIM_SOURCE_DATA) / "platforms")) return TRNSIM_SOURCE_DATA;
-  return TRNSIM_INSTALLED_DATA;
+  const char* folder = std::getenv("TRNSIM_DATA");
+  if (folder != nullptr && *folder != '\0') return folder;
+  // An installed binary stands in <prefix>/bin; beside it lies its own data, wherever the tree was moved to.
+  std::error_code error;
+  const fs::path binary = fs::read_symlink("/proc/self/exe", error);
+  const fs::path beside = binary.parent_path().parent_path() / TRNSIM_DATA_FROM_PREFIX;
+  if (!error && fs::exists(beside / "platforms", error)) return beside.string();
+  return TRNSIM_SOURCE_DATA;
 }
 
 }  // namespace trnsim

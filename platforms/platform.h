@@ -46,7 +46,7 @@ struct Override {
 struct ParameterInfo {
   std::string name;
   Dimension dimension;
-  std::string range;  ///< "1..64", for people
+  std::string range;  ///< "1 MHz to 100 GHz" or "no|yes", for people
   std::string meaning;
 };
 
@@ -63,7 +63,8 @@ struct ParameterInfo {
 /// Names of the platforms in the data folder, sorted.
 [[nodiscard]] std::vector<std::string> platform_names();
 
-/// Folder that holds platforms/ and workloads/: $TRNSIM_DATA, else the installed one, else the source tree.
+/// Folder that holds platforms/ and workloads/: $TRNSIM_DATA, else the one installed with this binary, else the
+/// source tree.
 [[nodiscard]] std::string data_folder();
 
 }  // namespace trnsim

@@ -57,9 +57,18 @@ constexpr std::array kUnits = std::to_array<Unit>({
     {Dimension::kTime, "us", 1'000'000, 1},
     {Dimension::kTime, "ms", 1'000'000'000, 1},
     {Dimension::kTime, "s", kPicosecondsPerSecond, 1},
-    {Dimension::kEnergy, "fJ", 1, 1'000'000'000'000'000},
-    {Dimension::kEnergy, "pJ", 1, 1'000'000'000'000},
-    {Dimension::kEnergy, "nJ", 1, 1'000'000'000},
+    {Dimension::kEnergyPerMac, "fJ/MAC", 1, 1'000'000'000'000'000},
+    {Dimension::kEnergyPerMac, "pJ/MAC", 1, 1'000'000'000'000},
+    {Dimension::kEnergyPerMac, "nJ/MAC", 1, 1'000'000'000},
+    {Dimension::kEnergyPerByte, "fJ/B", 1, 1'000'000'000'000'000},
+    {Dimension::kEnergyPerByte, "pJ/B", 1, 1'000'000'000'000},
+    {Dimension::kEnergyPerByte, "nJ/B", 1, 1'000'000'000},
+    {Dimension::kEnergyPerByte, "fJ/bit", 8, 1'000'000'000'000'000},
+    {Dimension::kEnergyPerByte, "pJ/bit", 8, 1'000'000'000'000},
+    {Dimension::kEnergyPerByte, "nJ/bit", 8, 1'000'000'000},
+    {Dimension::kEnergyPerOperation, "fJ/op", 1, 1'000'000'000'000'000},
+    {Dimension::kEnergyPerOperation, "pJ/op", 1, 1'000'000'000'000},
+    {Dimension::kEnergyPerOperation, "nJ/op", 1, 1'000'000'000},
     {Dimension::kPower, "mW", 1, 1'000},
     {Dimension::kPower, "W", 1, 1},
     {Dimension::kPower, "kW", 1'000, 1},
@@ -79,19 +88,8 @@ bool is_whole(Dimension dimension) {
   throw std::invalid_argument(wrong + "; " + right);
 }
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
-// Energies may say what one action is: pJ/MAC, pJ/B, pJ/op; a bit costs an eighth of a byte.
-std::string_view without_action(std::string_view unit, std::int64_t& factor) {
-  factor = 1;
-  for (const std::string_view action : {"/MAC", "/op", "/B", "/element"}) {
-    if (unit.ends_with(action)) return unit.substr(0, unit.size() - action.size());
-  }
-  if (unit.ends_with("/bit")) {
-    factor = 8;
-    return unit.substr(0, unit.size() - 4);
-  }
-  return unit;
+std::string quoted(std::string_view text) {
+  return "'" + std::string(text) + "'";
 }
 
 const Unit& find_unit(Dimension dimension, std::string_view name) {
@@ -103,8 +101,17 @@ const Unit& find_unit(Dimension dimension, std::string_view name) {
   }
   if (name.empty()) refuse("the unit is missing", "use one of " + accepted_units(dimension));
   const std::string near = nearest(name, names);
-  refuse("unknown unit " + quoted(name), near.empty() ? "use one of " + accepted_units(dimension)
-                                                      : "did you mean " + near + "? (" + accepted_units(dimension) + ")");
+  refuse("unknown unit " + quoted(name), near.empty()
+                                             ? "use one of " + accepted_units(dimension)
+                                             : "did you mean " + near + "? (" + accepted_units(dimension) + ")");
+}
+
+constexpr int kExponentLow = -60;
+constexpr int kExponentHigh = 30;
+
+/// Not KiB, GiB/s, pJ/bit or %: the units in which bounds are told.
+bool is_decimal(const Unit& unit) {
+  return unit.name.find('i') == std::string_view::npos && unit.name != "%";
 }
 
 /// A decimal number as digits * 10^-scale, so that whole results are exact.
@@ -133,10 +140,15 @@ Decimal parse_decimal(std::string_view text) {
     const char* begin = text.data() + i + 1;
     if (begin < text.data() + text.size() && *begin == '+') ++begin;
     const auto [end, error] = std::from_chars(begin, text.data() + text.size(), exponent);
-    if (error != std::errc() || end != text.data() + text.size()) {
+    if (error == std::errc::result_out_of_range)
+      exponent = kExponentHigh + 1;
+    else if (error != std::errc() || end != text.data() + text.size()) {
       refuse(quoted(text) + " is no number", "write digits, such as 2.4 or 1e9");
     }
-    if (exponent > 30 || exponent < -60) refuse("the number " + quoted(text) + " is out of range", "use -60 to 30 as exponent");
+    if (exponent > kExponentHigh || exponent < kExponentLow) {
+      refuse("the number " + quoted(text) + " is out of range",
+             "use an exponent from " + std::to_string(kExponentLow) + " to " + std::to_string(kExponentHigh));
+    }
     decimal.scale -= exponent;
     i = text.size();
   }
@@ -147,7 +159,9 @@ Decimal parse_decimal(std::string_view text) {
 std::int64_t whole_value(std::string_view number, const Decimal& decimal, const Unit& unit) {
   Wide value = decimal.digits;
   const Wide limit = static_cast<Wide>(std::numeric_limits<std::int64_t>::max());
-  const auto too_large = [&] { refuse("the number " + quoted(number) + " is too large", "stay below 2^63 base units"); };
+  const auto too_large = [&] {
+    refuse("the number " + quoted(number) + " is too large", "stay below 2^63 base units");
+  };
   if (value != 0 && value > (limit << 60) / unit.numerator) too_large();
   value *= unit.numerator;
   int scale = decimal.scale;
@@ -176,7 +190,8 @@ Value parse_value(Dimension dimension, std::string_view number, std::string_view
       std::string list;
       for (std::string_view word : words) list += (list.empty() ? "" : ", ") + std::string(word);
       const std::string near = nearest(number, words);
-      refuse(quoted(number) + " is no possible value", (near.empty() ? "" : "did you mean " + near + "? ") + ("use one of " + list));
+      refuse(quoted(number) + " is no possible value",
+             (near.empty() ? "" : "did you mean " + near + "? ") + ("use one of " + list));
     }
     if (!unit_name.empty()) refuse("a word has no unit", "leave the unit empty");
     value.word = std::string(number);
@@ -184,10 +199,8 @@ Value parse_value(Dimension dimension, std::string_view number, std::string_view
   }
   if (number.empty()) refuse("the number is missing", "write a value");
   if (number.front() == '-') refuse(std::string(number) + " is negative", "write a value of 0 or more");
-  std::int64_t per_bit = 1;
-  const std::string_view plain = dimension == Dimension::kEnergy ? without_action(unit_name, per_bit) : unit_name;
-  const Unit& unit = find_unit(dimension, plain);
   const Decimal decimal = parse_decimal(number);
+  const Unit& unit = find_unit(dimension, unit_name);
   if (is_whole(dimension)) {
     value.integer = whole_value(number, decimal, unit);
     value.real = static_cast<double>(value.integer);
@@ -198,27 +211,28 @@ Value parse_value(Dimension dimension, std::string_view number, std::string_view
   if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(real)) {
     refuse("the number " + quoted(number) + " is out of range", "use a finite value");
   }
-  value.real = real * static_cast<double>(unit.numerator * per_bit) / static_cast<double>(unit.denominator);
+  value.real = real * static_cast<double>(unit.numerator) / static_cast<double>(unit.denominator);
   return value;
+}
+
+NumberWithUnit split_unit(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789";
+  std::size_t end = std::min(text.find_first_not_of("0123456789.+-"), text.size());
+  const bool exponent = end > 0 && end < text.size() && (text[end] == 'e' || text[end] == 'E');
+  const std::size_t sign = exponent && end + 1 < text.size() && (text[end + 1] == '+' || text[end + 1] == '-') ? 1 : 0;
+  if (exponent && end + 1 + sign < text.size() && kDigits.find(text[end + 1 + sign]) != std::string_view::npos) {
+    end = std::min(text.find_first_not_of(kDigits, end + 1 + sign), text.size());
+  }
+  if (end == 0) end = text.size();
+  return {text.substr(0, end), text.substr(end)};
 }
 
 Value parse_value_with_unit(Dimension dimension, std::string_view text, std::span<const std::string_view> words) {
   if (dimension == Dimension::kWord) return parse_value(dimension, text, "", words);
-  std::size_t split = 0;
-  while (split < text.size() && (std::isdigit(static_cast<unsigned char>(text[split])) || text[split] == '.' ||
-                                 text[split] == '-' || text[split] == '+')) {
-    ++split;
-  }
-  if (split > 0 && split + 1 < text.size() && (text[split] == 'e' || text[split] == 'E') &&
-      (std::isdigit(static_cast<unsigned char>(text[split + 1])) || text[split + 1] == '-' || text[split + 1] == '+')) {
-    split += 2;
-    while (split < text.size() && std::isdigit(static_cast<unsigned char>(text[split]))) ++split;
-  }
-  if (split == 0 && !text.empty()) refuse(quoted(text) + " is no number", "write digits, such as 2.4 or 1e9");
-  std::string_view unit = text.substr(split);
+  auto [number, unit] = split_unit(text);
   if (unit.empty() && dimension == Dimension::kCount) unit = "count";
   if (unit.empty() && dimension == Dimension::kFraction) unit = "1";
-  return parse_value(dimension, text.substr(0, split), unit, words);
+  return parse_value(dimension, number, unit, words);
 }
 
 std::string accepted_units(Dimension dimension) {
@@ -227,6 +241,25 @@ std::string accepted_units(Dimension dimension) {
     if (unit.dimension == dimension) list += (list.empty() ? "" : ", ") + std::string(unit.name);
   }
   return list;
+}
+
+std::string with_unit(Dimension dimension, double base) {
+  if (base == 0) return "0";
+  const Unit* best = nullptr;
+  for (const Unit& unit : kUnits) {
+    if (unit.dimension != dimension) continue;
+    const bool fits = static_cast<double>(unit.numerator) <= base * static_cast<double>(unit.denominator);
+    if (best == nullptr || (fits && is_decimal(unit))) best = &unit;
+  }
+  std::array<char, 32> text{};
+  const double scaled =
+      best == nullptr ? base : base * static_cast<double>(best->denominator) / static_cast<double>(best->numerator);
+  const auto [end, error] =
+      std::to_chars(text.data(), text.data() + text.size(), scaled, std::chars_format::general, 6);
+  std::string result(text.data(), end);
+  if (best != nullptr && dimension != Dimension::kCount && dimension != Dimension::kFraction)
+    result += " " + std::string(best->name);
+  return result;
 }
 
 std::string nearest(std::string_view word, std::span<const std::string_view> candidates) {

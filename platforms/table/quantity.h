@@ -1,4 +1,4 @@
-// Values with units as users write them: `2.4GHz`, `725 GB/s`, `96GiB`, `0.7pJ`.
+// Values with units as users write them: `2.4GHz`, `725 GB/s`, `96GiB`, `0.7pJ/MAC`.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,19 @@ namespace trnsim {
 
 /// What a value measures; decides which units are accepted.
 enum class Dimension : std::uint8_t {
-  kCount,      ///< whole number, unit column "count" (also "cycles", "elements"; the unit must be named in files)
-  kFraction,   ///< 0..1 or as bounded, unit "1"
-  kFrequency,  ///< Hz, kHz, MHz, GHz -> Hz
-  kBandwidth,  ///< B/s, kB/s, MB/s, GB/s, TB/s (10^n), GiB/s -> B/s
-  kCapacity,   ///< B, KiB, MiB, GiB, kB, MB, GB -> B
-  kTime,       ///< ps, ns, us, ms, s -> ps
-  kEnergy,     ///< pJ, nJ, fJ per action, unit may carry /MAC, /B, /op, /bit (bit: times 8 per byte) -> J
-  kPower,      ///< mW, W, kW, MW -> W
-  kPrice,      ///< USD/h
-  kCompute,  ///< GFLOPS, TFLOPS, PFLOPS -> FLOP/s; printed totals only
-  kWord,       ///< one of a list of words, unit empty
+  kCount,               ///< whole number: count, cycles, elements, rows, ...; the unit must be named in files
+  kFraction,            ///< bounded real number, 1 or %
+  kFrequency,           ///< Hz, kHz, MHz, GHz -> Hz
+  kBandwidth,           ///< B/s, kB/s, MB/s, GB/s, TB/s (10^n), GiB/s, TiB/s (2^n) -> B/s
+  kCapacity,            ///< B, kB, MB, GB, TB (10^n), KiB, MiB, GiB, TiB (2^n) -> B
+  kTime,                ///< ps, ns, us, ms, s -> ps
+  kEnergyPerMac,        ///< fJ/MAC, pJ/MAC, nJ/MAC -> J
+  kEnergyPerByte,       ///< pJ/B, pJ/bit (times 8), ... -> J per byte
+  kEnergyPerOperation,  ///< fJ/op, pJ/op, nJ/op -> J
+  kPower,               ///< mW, W, kW, MW -> W
+  kPrice,               ///< USD/h
+  kCompute,             ///< GFLOPS, TFLOPS, PFLOPS -> FLOP/s; printed totals only
+  kWord,                ///< one of a list of words, unit empty
 };
 
 /// A parsed value in base units. Whole-number dimensions use `integer`, the others `real`.
@@ -36,6 +38,14 @@ struct Value {
 [[nodiscard]] Value parse_value(Dimension dimension, std::string_view number, std::string_view unit,
                                 std::span<const std::string_view> words = {});
 
+/// `600GB/s` as 600 and GB/s, `1.5e3` as 1.5e3 and nothing. A text that does not begin with a number is all number, so
+/// that converting it says so. Views into `text`.
+struct NumberWithUnit {
+  std::string_view number;
+  std::string_view unit;
+};
+[[nodiscard]] NumberWithUnit split_unit(std::string_view text);
+
 /// Splits `600GB/s` into number and unit, then as parse_value. A dimension other than count, fraction and word
 /// needs its unit.
 [[nodiscard]] Value parse_value_with_unit(Dimension dimension, std::string_view text,
@@ -43,6 +53,9 @@ struct Value {
 
 /// The units that `dimension` accepts, for messages and documentation: "Hz, kHz, MHz, GHz".
 [[nodiscard]] std::string accepted_units(Dimension dimension);
+
+/// `base` base units in the largest decimal unit that keeps it at 1 or more, for messages: "1 MHz".
+[[nodiscard]] std::string with_unit(Dimension dimension, double base);
 
 /// The name in `candidates` nearest to `word` by edit distance, or empty if none is near.
 [[nodiscard]] std::string nearest(std::string_view word, std::span<const std::string_view> candidates);
