@@ -24,7 +24,8 @@ constexpr MetricInfo kMetrics[] = {
     {"initiation_interval_ns", "ns", "core", "kernels: time between starts of consecutive repeats in steady state"},
     {"exposed_communication_us", "us", "core",
      "time with communication in flight and no compute engine busy, mean over the cores with a program"},
-    {"bottleneck", "", "platform", "the resource whose busy time is nearest to the elapsed time"},
+    {"bottleneck", "", "platform",
+     "the largest share in use among engines, DMA, HBM and links, or communication if exposed for longer"},
     // Compute.
     {"peak_dtype", "", "platform", "the fastest matmul dtype that the workload uses on this machine"},
     {"peak_pflops", "PFLOP/s", "platform", "cores x array peak at peak_dtype / 10^15"},
@@ -38,7 +39,7 @@ constexpr MetricInfo kMetrics[] = {
     {"gpsimd_utilization", "1", "platform", "busy / elapsed of the GpSimd engines, mean over all cores"},
     {"dma_utilization", "1", "platform", "bytes moved by DMA / (peak bandwidth of the DMA engines x elapsed)"},
     {"hbm_utilization", "1", "platform", "bytes read and written / (peak bandwidth of the HBM stacks x elapsed)"},
-    {"link_utilization", "1", "platform", "busy / elapsed of the links that carried data, mean"},
+    {"link_utilization", "1", "platform", "bytes carried / (payload bandwidth of all links x elapsed)"},
     {"hbm_gb_per_s", "GB/s", "platform", "HBM bytes read and written / latency / 10^9"},
     {"algbw_gb_per_s", "GB/s", "rank", "collectives: payload bytes of a rank / latency / 10^9"},
     {"busbw_gb_per_s", "GB/s", "rank",

@@ -1,6 +1,7 @@
 // What `trnsim` does, apart from reading its command line.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -15,8 +16,9 @@ enum ExitStatus : int { kGood = 0, kCheckFailed = 1, kBadInput = 2, kSimulationF
 struct RunCommand {
   std::string platform, workload;
   std::vector<Setting> settings;
-  std::string out;      ///< results folder, or empty
-  bool csv = false;     ///< a header and a row on standard output instead of a table
+  std::string out;                  ///< results folder, or empty
+  bool csv = false;                 ///< a header and a row on standard output instead of a table
+  std::chrono::milliseconds limit;  ///< wall time, zero = none
 };
 int run(const RunCommand& command);
 
@@ -27,15 +29,17 @@ struct SweepCommand {
   std::size_t jobs = 1;
   bool dry_run = false;
   bool csv = false;
+  std::chrono::milliseconds limit;  ///< wall time of one point, zero = none
 };
 int sweep(const SweepCommand& command);
 
-/// `what`: platforms, workloads, parameters, metrics, kernels, collectives or topologies.
+/// `what`: platforms, workloads, parameters or metrics.
 int list(const std::string& what);
 
 /// Every resolved parameter of a platform or workload; for a platform its totals, computed and published.
 int show(const std::string& name, const std::vector<Setting>& settings);
 
+/// Writes the page about the results in `folder` and prints its path.
 int report(const std::string& folder, const std::string& out_file);
 
 }  // namespace trnsim

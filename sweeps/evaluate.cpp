@@ -30,7 +30,9 @@ class InputHash {
   std::uint64_t hash_ = 0xcbf29ce484222325ULL;
 };
 
-std::string detail_name(Detail detail) { return detail == Detail::kTile ? "tile" : "instruction"; }
+std::string detail_name(Detail detail) {
+  return detail == Detail::kTile ? "tile" : "instruction";
+}
 
 std::string hash_of(const Point& point, const Platform& platform, const Workload& workload) {
   InputHash hash;

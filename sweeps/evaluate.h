@@ -17,7 +17,8 @@ struct Evaluation {
   RunRecord record;
 };
 
-/// Loads platform and workload with their overrides, so that bad input is found before anything runs. Throws InputError.
+/// Loads platform and workload with their overrides, so that bad input is found before anything runs. Throws
+/// InputError.
 void check_input(const Point& point);
 
 /// Evaluates `point` in this process; the laws of conservation are held after the run.

@@ -21,7 +21,9 @@ namespace {
 using End = Outcome::End;
 
 // First byte of what a child sends: how its work ended.
-constexpr char letter(End end) { return static_cast<char>('a' + static_cast<int>(end)); }
+constexpr char letter(End end) {
+  return static_cast<char>('a' + static_cast<int>(end));
+}
 
 void send_all(int pipe, const std::string& text) {
   std::size_t sent = 0;
@@ -60,6 +62,7 @@ std::string result_of(const std::function<std::string()>& work) {
   std::signal(SIGINT, SIG_IGN);  // the parent decides what Ctrl-C means
   std::signal(SIGTERM, SIG_DFL);
   std::signal(SIGPIPE, SIG_IGN);
+  dup2(STDERR_FILENO, STDOUT_FILENO);  // standard output is for rows alone
   send_all(pipe, result_of(work));
   _exit(0);
 }

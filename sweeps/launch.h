@@ -23,9 +23,9 @@ struct LaunchOptions {
   std::chrono::milliseconds limit;  ///< for one point; zero = none
 };
 
-/// Evaluates `points`, each in its own child. A child that dies gives a row with status crashed, timeout or host_memory.
-/// Returns false if stopped by stop_requested: finished rows have been reported then, all children are gone.
-/// Throws InputError if a child found the input wrong.
+/// Evaluates `points`, each in its own child. A child that dies gives a row with status crashed, timeout or
+/// host_memory. Returns false if stopped by stop_requested: finished rows have been reported then, all children are
+/// gone. Throws InputError if a child found the input wrong.
 bool launch(const std::vector<Point>& points, const LaunchOptions& options, const RowDone& row_done);
 
 /// `text` on one line, cut to what a field of a CSV file may hold.

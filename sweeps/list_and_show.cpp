@@ -58,7 +58,8 @@ double total_of(const MachineSpec& m, const std::string& what) {
   return dtype == kDtypeNames.end() ? 0 : m.array_peak(static_cast<Dtype>(dtype - kDtypeNames.begin()));
 }
 
-std::vector<std::string> total_row(const Platform& platform, const std::string& what, double unit, const char* unit_name) {
+std::vector<std::string> total_row(const Platform& platform, const std::string& what, double unit,
+                                   const char* unit_name) {
   const double computed = total_of(platform.machine, what);
   const PublishedTotal* printed = published(platform, what);
   return {what, number(computed / unit, "%.6g") + " " + unit_name,
@@ -152,8 +153,9 @@ int list(const std::string& what) {
   } else {
     const std::vector<std::string_view> views(kinds.begin(), kinds.end());
     const std::string near = nearest(what, views);
-    throw InputError("list: nothing is called '" + what + "'; " +
-                     (near.empty() ? "list one of platforms, workloads, parameters, metrics" : "did you mean " + near + "?"));
+    throw InputError(
+        "list: nothing is called '" + what + "'; " +
+        (near.empty() ? "list one of platforms, workloads, parameters, metrics" : "did you mean " + near + "?"));
   }
   print(aligned(rows, true));
   return kGood;
@@ -161,7 +163,8 @@ int list(const std::string& what) {
 
 int show(const std::string& name, const std::vector<Setting>& settings) {
   const std::vector<std::string> workloads = workload_names(data_folder());
-  if (contains(workloads, name) || (!contains(platform_names(), name) && std::filesystem::exists(name) && is_workload_file(name))) {
+  if (contains(workloads, name) ||
+      (!contains(platform_names(), name) && std::filesystem::exists(name) && is_workload_file(name))) {
     return show_workload(name, settings);
   }
   if (!contains(platform_names(), name) && !std::filesystem::exists(name)) {
@@ -169,8 +172,9 @@ int show(const std::string& name, const std::vector<Setting>& settings) {
     all.insert(all.end(), workloads.begin(), workloads.end());
     const std::vector<std::string_view> views(all.begin(), all.end());
     const std::string near = nearest(name, views);
-    throw InputError("unknown platform or workload '" + name + "'; " +
-                     (near.empty() ? "see `trnsim list platforms` and `trnsim list workloads`" : "did you mean " + near + "?"));
+    throw InputError(
+        "unknown platform or workload '" + name + "'; " +
+        (near.empty() ? "see `trnsim list platforms` and `trnsim list workloads`" : "did you mean " + near + "?"));
   }
   return show_platform(name, settings);
 }

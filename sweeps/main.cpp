@@ -1,4 +1,5 @@
 // The command line: the only file that knows Boost.Program_options.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,7 +45,11 @@ std::vector<Setting> settings(const po::variables_map& values) {
     if (equals == std::string::npos || equals == 0 || equals + 1 == entry.size()) {
       throw InputError("--set " + entry + ": not of the form name=value; write for example --set tp=16");
     }
-    list.push_back({entry.substr(0, equals), entry.substr(equals + 1), "--set"});
+    const std::string name = entry.substr(0, equals);
+    if (std::any_of(list.begin(), list.end(), [&](const Setting& earlier) { return earlier.name == name; })) {
+      throw InputError("--set " + entry + ": " + name + " is set twice; keep one");
+    }
+    list.push_back({name, entry.substr(equals + 1), "--set"});
   }
   return list;
 }
@@ -67,6 +72,20 @@ std::size_t jobs(const po::variables_map& values) {
   return static_cast<std::size_t>(count);
 }
 
+std::chrono::milliseconds limit(const po::variables_map& values) {
+  if (values.count("timeout") == 0) return {};
+  const double seconds = values["timeout"].as<double>();
+  if (!(seconds >= 0.001 && seconds <= 1e6)) {
+    throw InputError("--timeout " + std::to_string(seconds) + ": out of range; use 0.001 to 1000000 seconds");
+  }
+  return std::chrono::milliseconds(static_cast<long>(seconds * 1000));
+}
+
+void add_timeout(po::options_description& options) {
+  options.add_options()("timeout", po::value<double>()->value_name("SECONDS"),
+                        "give a point up after this wall time (status timeout)");
+}
+
 void add_set(po::options_description& options) {
   options.add_options()("set", po::value<std::vector<std::string>>()->composing()->value_name("NAME=VALUE"),
                         "set a platform, workload or run parameter");
@@ -78,51 +97,70 @@ void add_format(po::options_description& options) {
 
 std::map<std::string, Command> commands() {
   std::map<std::string, Command> all;
-  all["run"] = {"run --platform P --workload W [--set name=value]... [--out DIR] [--format table|csv]", "run one point", {},
-                [](po::options_description& o) {
-                  o.add_options()("platform", po::value<std::string>()->value_name("P"), "name or path of a platform")(
-                      "workload", po::value<std::string>()->value_name("W"), "name or path of a workload")(
-                      "out", po::value<std::string>()->value_name("DIR"), "write a results folder");
-                  add_set(o);
-                  add_format(o);
-                },
-                [](const po::variables_map& v) {
-                  return run({required(v, "platform"), required(v, "workload"), settings(v), text(v, "out"), wants_csv(v)});
-                }};
-  all["sweep"] = {"sweep FILE.csv [--out DIR] [--jobs N] [--dry-run] [--set name=value]... [--format table|csv]",
-                  "run the points of a sweep file", {"file"},
-                  [](po::options_description& o) {
-                    o.add_options()("out", po::value<std::string>()->value_name("DIR"),
-                                    "results folder (default results/runs/<name of the file>)")(
-                        "jobs", po::value<long>()->default_value(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)))->value_name("N"),
-                        "points at a time")("dry-run", "print the points and stop");
-                    add_set(o);
-                    add_format(o);
-                  },
-                  [](const po::variables_map& v) {
-                    const std::string file = text(v, "file");
-                    std::string out = text(v, "out");
-                    if (out.empty()) {
-                      const std::size_t slash = file.rfind('/');
-                      const std::string base = slash == std::string::npos ? file : file.substr(slash + 1);
-                      out = "results/runs/" + base.substr(0, base.rfind('.'));
-                    }
-                    return sweep({file, settings(v), out, jobs(v), v.count("dry-run") > 0, wants_csv(v)});
-                  }};
-  all["list"] = {"list platforms|workloads|parameters|metrics", "list what there is", {"what"}, nullptr,
+  all["run"] = {
+      "run --platform P --workload W [--set name=value]... [--out DIR] [--timeout SECONDS] [--format table|csv]",
+      "run one point",
+      {},
+      [](po::options_description& o) {
+        o.add_options()("platform", po::value<std::string>()->value_name("P"), "name or path of a platform")(
+            "workload", po::value<std::string>()->value_name("W"), "name or path of a workload")(
+            "out", po::value<std::string>()->value_name("DIR"), "write a results folder");
+        add_set(o);
+        add_timeout(o);
+        add_format(o);
+      },
+      [](const po::variables_map& v) {
+        return run(
+            {required(v, "platform"), required(v, "workload"), settings(v), text(v, "out"), wants_csv(v), limit(v)});
+      }};
+  all["sweep"] = {
+      "sweep FILE.csv [--out DIR] [--jobs N] [--timeout SECONDS] [--dry-run] [--set name=value]... [--format "
+      "table|csv]",
+      "run the points of a sweep file",
+      {"file"},
+      [](po::options_description& o) {
+        o.add_options()("out", po::value<std::string>()->value_name("DIR"),
+                        "results folder (default results/runs/<name of the file>)")(
+            "jobs", po::value<long>()->default_value(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)))->value_name("N"),
+            "points at a time")("dry-run", "print the points and stop");
+        add_set(o);
+        add_timeout(o);
+        add_format(o);
+      },
+      [](const po::variables_map& v) {
+        const std::string file = text(v, "file");
+        std::string out = text(v, "out");
+        if (out.empty()) {
+          const std::size_t slash = file.rfind('/');
+          const std::string base = slash == std::string::npos ? file : file.substr(slash + 1);
+          out = "results/runs/" + base.substr(0, base.rfind('.'));
+        }
+        return sweep({file, settings(v), out, jobs(v), v.count("dry-run") > 0, wants_csv(v), limit(v)});
+      }};
+  all["list"] = {"list platforms|workloads|parameters|metrics",
+                 "list what there is",
+                 {"what"},
+                 nullptr,
                  [](const po::variables_map& v) { return list(text(v, "what")); }};
-  all["show"] = {"show P|W [--set name=value]...", "every resolved parameter of a platform or workload, with its source",
-                 {"name"}, add_set, [](const po::variables_map& v) { return show(text(v, "name"), settings(v)); }};
-  all["report"] = {"report DIR [--out FILE.html]", "write a self-contained page about a results folder", {"dir"},
+  all["show"] = {"show P|W [--set name=value]...",
+                 "every resolved parameter of a platform or workload, with its source",
+                 {"name"},
+                 add_set,
+                 [](const po::variables_map& v) { return show(text(v, "name"), settings(v)); }};
+  all["report"] = {"report DIR [--out FILE.html]",
+                   "write a self-contained page about a results folder",
+                   {"dir"},
                    [](po::options_description& o) {
-                     o.add_options()("out", po::value<std::string>()->value_name("FILE.html"), "default DIR/report.html");
+                     o.add_options()("out", po::value<std::string>()->value_name("FILE.html"),
+                                     "default DIR/report.html");
                    },
                    [](const po::variables_map& v) { return report(text(v, "dir"), text(v, "out")); }};
   return all;
 }
 
 std::string usage() {
-  std::string help = "trnsim models AWS Trainium machines: how much of its peak a design sustains, and at what power.\n\n";
+  std::string help =
+      "trnsim models AWS Trainium machines: how much of its peak a design sustains, and at what power.\n\n";
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, command] : commands()) rows.push_back({"  trnsim " + name, std::string(command.summary)});
   return help + aligned(rows, false) + "\n`trnsim COMMAND --help` tells more. `trnsim --version` prints the version.\n";
@@ -137,7 +175,8 @@ int unknown_command(const std::string& name) {
   std::vector<std::string> names;
   for (const auto& [known, command] : commands()) names.push_back(known);
   const std::string near = nearest_of(name, names);
-  throw InputError("unknown command '" + name + "'; " + (near.empty() ? "see `trnsim --help`" : "did you mean " + near + "?"));
+  throw InputError("unknown command '" + name + "'; " +
+                   (near.empty() ? "see `trnsim --help`" : "did you mean " + near + "?"));
 }
 
 po::options_description options_of(const Command& command) {
@@ -159,14 +198,16 @@ po::variables_map parse(const Command& command, const std::vector<std::string>& 
   po::variables_map values;
   try {
     using namespace po::command_line_style;
-    po::store(po::command_line_parser(arguments).options(all).positional(positions)
-                  .style(unix_style & ~allow_guessing).run(), values);
+    po::store(
+        po::command_line_parser(arguments).options(all).positional(positions).style(unix_style & ~allow_guessing).run(),
+        values);
   } catch (const po::unknown_option& error) {
     std::vector<std::string> names;
     for (const auto& option : visible.options()) names.push_back("--" + option->long_name());
     const std::string near = nearest_of(error.get_option_name(), names);
-    throw InputError("unknown option " + error.get_option_name() + "; " +
-                     (near.empty() ? "the command is `trnsim " + std::string(command.usage) + "`" : "did you mean " + near + "?"));
+    throw InputError(
+        "unknown option " + error.get_option_name() + "; " +
+        (near.empty() ? "the command is `trnsim " + std::string(command.usage) + "`" : "did you mean " + near + "?"));
   } catch (const po::error& error) {
     throw InputError(std::string(error.what()) + "; the command is `trnsim " + std::string(command.usage) + "`");
   }
@@ -202,12 +243,28 @@ int execute(const std::vector<std::string>& arguments) {
   return command.execute(values);
 }
 
+/// A closed standard stream would lend its number to the next file opened: whatever is printed would land there.
+void hold_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) != -1) continue;
+    const int null = open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY);  // writing rows must fail
+    if (null >= 0 && null != stream) {
+      dup2(null, stream);
+      close(null);
+    }
+  }
+}
+
 }  // namespace
 
 // libsystemc refers to it; points call simulate() in their own children instead.
-int sc_main(int /*argc*/, char* /*argv*/[]) { return 0; }
+int sc_main(int /*argc*/, char* /*argv*/[]) {
+  return 0;
+}
 
 int main(int argc, char* argv[]) {
+  hold_standard_streams();
+  setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGINT, [](int) { stop_requested = 1; });
   std::signal(SIGTERM, [](int) { stop_requested = 1; });

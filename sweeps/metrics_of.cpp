@@ -16,7 +16,9 @@ constexpr double kMega = 1e6;
 constexpr double kKilo = 1e3;
 constexpr double kGiga = 1e9;
 
-/// Shares of time or capacity in use; the largest names the bottleneck.
+/// Shares in use over the whole platform, all cores counted: engines busy / elapsed; bytes / (raw bandwidth x elapsed)
+/// for DMA engines, HBM stacks and links. `exposed` is communication in flight while no compute engine works / elapsed,
+/// mean over the cores with a program.
 struct Utilization {
   double tensor, vector, scalar, gpsimd, dma, hbm, link, exposed;
 };
@@ -27,7 +29,9 @@ double busy_share(const RunRecord& record, Engine engine) {
   return total > 0 ? static_cast<double>(account.busy.count()) / total : 0;
 }
 
-double share(double used, double capacity) { return capacity > 0 ? used / capacity : 0; }
+double share(double used, double capacity) {
+  return capacity > 0 ? used / capacity : 0;
+}
 
 Utilization utilization_of(const MachineSpec& machine, const RunRecord& record) {
   const double elapsed = seconds(record.elapsed);
@@ -41,7 +45,8 @@ Utilization utilization_of(const MachineSpec& machine, const RunRecord& record) 
   u.vector = busy_share(record, Engine::kVector);
   u.scalar = busy_share(record, Engine::kScalar);
   u.gpsimd = busy_share(record, Engine::kGpSimd);
-  u.dma = share(static_cast<double>(moved), engines * static_cast<double>(machine.dma.engine_bandwidth.count()) * elapsed);
+  u.dma =
+      share(static_cast<double>(moved), engines * static_cast<double>(machine.dma.engine_bandwidth.count()) * elapsed);
   u.hbm = share(static_cast<double>(a.hbm_read_bytes + a.hbm_write_bytes),
                 stacks * static_cast<double>(machine.hbm.bandwidth.count()) * elapsed);
   u.link = share(static_cast<double>(a.link_bytes), static_cast<double>(record.link_bandwidth) * elapsed);
@@ -50,6 +55,8 @@ Utilization utilization_of(const MachineSpec& machine, const RunRecord& record) 
   return u;
 }
 
+/// The resource with the largest share; "communication" if more of the time than any share passes with communication
+/// in flight and nothing computed: latency of the collectives then limits, not a bandwidth.
 std::string bottleneck_of(const Utilization& u) {
   const std::vector<std::pair<double, std::string>> shares = {
       {u.tensor, "tensor"}, {u.vector, "vector"}, {u.scalar, "scalar"}, {u.gpsimd, "gpsimd"},
@@ -82,6 +89,7 @@ void fill_time(Metrics& m, const Evaluation& e) {
   m.set("exposed_communication_us", share(microseconds(e.record.communication_busy_while_compute_idle),
                                           static_cast<double>(e.record.cores_with_program)));
   const WorkloadFacts& f = e.lowered.facts;
+  if (f.unit_of_tokens.empty()) m.set("duration_ns", static_cast<double>(e.record.elapsed.count()) / 1e3);
   if (f.unit_of_tokens == "decode") m.set("tpot_us", us);
   if (f.unit_of_tokens == "prefill") m.set("ttft_us", us);
 }
@@ -95,7 +103,7 @@ void fill_rates(Metrics& m, const Evaluation& e) {
   m.set("peak_pflops", peak / kPeta);
   m.set("sustained_pflops", sustained / kPeta);
   m.set("sustained_over_peak", share(sustained, peak));
-  m.set("mfu", share(sustained, peak));
+  if (f.unit_of_tokens == "prefill") m.set("mfu", share(sustained, peak));
   const Activity& a = e.record.activity;
   m.set("hbm_gb_per_s", static_cast<double>(a.hbm_read_bytes + a.hbm_write_bytes) / elapsed / kGiga);
   if (f.unit_of_tokens.empty()) return;
@@ -173,6 +181,7 @@ void fill_counts(Metrics& m, const Evaluation& e) {
   m.set("bytes_received", e.record.bytes_received);
   m.set("idle_cores", f.idle_cores);
   m.set("replicas", e.record.replicas);
+  m.set("fold_error_bound", std::uint64_t{0});  // only equal replicas are folded, and those exactly
   m.set("memory_used_gib_per_chip", f.memory_gib_per_chip);
   if (f.unit_of_tokens.empty()) return;
   m.set("batch", f.sequences);
@@ -206,7 +215,8 @@ void check_conservation(const Evaluation& evaluation) {
   const WorkloadFacts& f = evaluation.lowered.facts;
   const auto cores = static_cast<std::int64_t>(evaluation.platform.machine.cores());
   for (const EngineRecord& engine : record.engines) {
-    check(engine.sum.total() == record.elapsed * cores, "busy, stalls and idle of all engines add up to the elapsed time");
+    check(engine.sum.total() == record.elapsed * cores,
+          "busy, stalls and idle of all engines add up to the elapsed time");
   }
   check_equal(record.bytes_received, record.bytes_sent, "bytes received");
   const auto moved = [&](Traffic t) { return record.activity.dma_bytes[static_cast<std::size_t>(t)]; };

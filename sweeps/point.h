@@ -25,7 +25,7 @@ struct RunSettings {
 
 struct Point {
   std::string id;
-  std::string platform, workload;                          ///< name or path
+  std::string platform, workload;  ///< name or path
   std::vector<Override> platform_overrides;
   std::vector<WorkloadOverride> workload_overrides;
   RunSettings run;

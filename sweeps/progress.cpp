@@ -25,8 +25,8 @@ void Progress::show(std::size_t done) {
 std::string Progress::line(std::size_t done, std::size_t total, double seconds) {
   constexpr std::size_t kWidth = 30;
   const std::size_t filled = total > 0 ? kWidth * done / total : kWidth;
-  std::string text = "[" + std::string(filled, '#') + std::string(kWidth - filled, '-') + "] " + std::to_string(done) + "/" +
-                     std::to_string(total);
+  std::string text = "[" + std::string(filled, '#') + std::string(kWidth - filled, '-') + "] " + std::to_string(done) +
+                     "/" + std::to_string(total);
   if (done == 0 || seconds <= 0) return text;
   const double rate = static_cast<double>(done) / seconds;
   std::array<char, 64> numbers{};

@@ -2,7 +2,7 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
-#include <memory>
+#include <map>
 #include <optional>
 
 #include "models/mechanism/error.h"
@@ -10,6 +10,7 @@
 #include "results/writer.h"
 #include "sweeps/commands.h"
 #include "sweeps/evaluate.h"
+#include "sweeps/fronts_text.h"
 #include "sweeps/launch.h"
 #include "sweeps/progress.h"
 #include "sweeps/sweep_file.h"
@@ -43,7 +44,8 @@ std::string rounded(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return text;
   std::array<char, 32> digits{};
-  std::snprintf(digits.data(), digits.size(), value >= 1e6 || value == static_cast<double>(static_cast<long long>(value)) ? "%.0f" : "%.5g", value);
+  std::snprintf(digits.data(), digits.size(),
+                value >= 1e6 || value == static_cast<double>(static_cast<long long>(value)) ? "%.0f" : "%.5g", value);
   return digits.data();
 }
 
@@ -59,43 +61,56 @@ std::string run_text(const PointRow& row) {
   return aligned(rows, true);
 }
 
-/// Metrics that are out of their row's bounds, one line each on standard error.
+/// One expectation against its row: empty if it holds, else what is wrong.
+std::string broken(const Check& check, const PointRow* row) {
+  const auto found = row == nullptr ? decltype(row->metrics.find("")){} : row->metrics.find(check.metric);
+  if (row == nullptr || found == row->metrics.end()) return "has no " + check.metric + " to check";
+  if (!check.word.empty()) {
+    return found->second == check.word ? "" : check.metric + " is " + found->second + ", not " + check.word;
+  }
+  const double value = number_of(*row, check.metric);
+  if (value >= check.low && value <= check.high) return "";
+  return check.metric + " is " + found->second + ", not within " + format_number(check.low) + " to " +
+         format_number(check.high);
+}
+
+/// Whether all metrics are within their row's bounds; each that is not gets a line on standard error.
 bool checks_hold(const std::vector<Check>& checks, const std::vector<PointRow>& rows) {
+  std::map<std::string_view, const PointRow*> by_id;
+  for (const PointRow& row : rows) by_id[row.id] = &row;
   bool hold = true;
   for (const Check& check : checks) {
-    const auto row = std::find_if(rows.begin(), rows.end(), [&](const PointRow& r) { return r.id == check.id; });
-    if (row == rows.end() || row->metrics.count(check.metric) == 0) {
-      std::fprintf(stderr, "%s: %s has no %s to check\n", check.place.c_str(), check.id.c_str(), check.metric.c_str());
-      hold = false;
-      continue;
-    }
-    const double value = number_of(*row, check.metric);
-    if (value >= check.low && value <= check.high) continue;
-    std::fprintf(stderr, "%s: %s: %s is %g, not within %g to %g\n", check.place.c_str(), check.id.c_str(),
-                 check.metric.c_str(), value, check.low, check.high);
+    const auto row = by_id.find(check.id);
+    const std::string wrong = broken(check, row == by_id.end() ? nullptr : row->second);
+    if (wrong.empty()) continue;
+    std::fprintf(stderr, "%s: %s: %s\n", check.place.c_str(), check.id.c_str(), wrong.c_str());
     hold = false;
   }
   return hold;
 }
 
-std::string sweep_text(const std::vector<PointRow>& rows) {
-  std::vector<std::vector<std::string>> table = {{"id", "status", "tokens/s/user", "tokens/s/MW", "latency us", "bottleneck"}};
+std::string points_text(const std::vector<PointRow>& rows) {
+  std::vector<std::vector<std::string>> table = {
+      {"id", "status", "latency us", "sustained PFLOP/s", "tensor", "HBM", "bottleneck"}};
   const auto cell = [](const PointRow& row, const char* metric) {
     const auto found = row.metrics.find(metric);
     return found == row.metrics.end() ? std::string() : rounded(found->second);
   };
-  std::size_t infeasible = 0;
   for (const PointRow& row : rows) {
-    if (row.status == Status::kInfeasible) {
-      ++infeasible;
-      continue;
-    }
-    table.push_back({row.id, std::string(name(row.status)), cell(row, "tokens_per_s_per_user"),
-                     cell(row, "tokens_per_s_per_mw"), cell(row, "latency_us"), cell(row, "bottleneck")});
+    table.push_back({row.id, std::string(name(row.status)), cell(row, "latency_us"), cell(row, "sustained_pflops"),
+                     cell(row, "tensor_utilization"), cell(row, "hbm_utilization"), cell(row, "bottleneck")});
   }
-  std::string text = aligned(table, true);
-  if (infeasible > 0) text += std::to_string(infeasible) + " points do not fit their machine (status infeasible)\n";
-  return text;
+  return aligned(table, true);
+}
+
+std::string sweep_text(const std::vector<PointRow>& rows, const std::string& folder) {
+  std::string text = fronts_text(rows);
+  if (text.empty()) text = points_text(rows) + "\n";
+  std::map<std::string_view, std::size_t> count;
+  for (const PointRow& row : rows) ++count[name(row.status)];
+  text += std::to_string(rows.size()) + " points:";
+  for (const auto& [status, n] : count) text += " " + std::to_string(n) + " " + std::string(status);
+  return text + "; results in " + folder + "\n";
 }
 
 void announce(const Sweep& sweep) {
@@ -129,13 +144,20 @@ int run(const RunCommand& command) {
   point.workload = command.workload;
   point.swept = {{"platform", command.platform}, {"workload", command.workload}};
   for (const Setting& setting : command.settings) {
+    if (setting.name == "platform" || setting.name == "workload") {
+      throw InputError(setting.place + ": " + setting.name + " is named by --" + setting.name + "; use that alone");
+    }
     add_setting(point, setting);
     point.swept.emplace_back(setting.name, setting.value);
   }
   check_input(point);
   std::optional<PointStore> store;
   if (!command.out.empty()) store.emplace(command.out);
-  const PointRow row = evaluate_isolated(point);
+  PointRow row;
+  if (!launch({point}, {1, command.limit}, [&row](std::size_t, const PointRow& done, std::size_t) { row = done; })) {
+    std::fputs("stopped\n", stderr);
+    return kInterrupted;
+  }
   if (store) {
     store->append(0, row);
     store->finish({point.id});
@@ -160,23 +182,28 @@ int sweep(const SweepCommand& command) {
   std::vector<std::string> order;
   for (const Point& point : sweep.points) order.push_back(point.id);
   bool complete = false;
-  {
+  try {
     Progress progress(sweep.points.size());
-    complete = launch(sweep.points, command.jobs, [&](std::size_t index, const PointRow& row, std::size_t done) {
+    const LaunchOptions options{command.jobs, command.limit};
+    complete = launch(sweep.points, options, [&](std::size_t index, const PointRow& row, std::size_t done) {
       store.append(index, row);
       progress.show(done);
     });
+  } catch (...) {
+    store.finish(order);  // what is finished stays readable
+    throw;
   }
   const std::vector<PointRow> rows = store.finish(order);
-  print(command.csv ? points_csv(rows) : sweep_text(rows));
+  print(command.csv ? points_csv(rows) : sweep_text(rows, command.out));
   if (!complete) {
     std::fprintf(stderr, "stopped: %zu of %zu points are finished and kept in %s\n", rows.size(), order.size(),
                  command.out.c_str());
     return kInterrupted;
   }
   const int worst = worst_status(rows);
+  const bool hold = checks_hold(sweep.checks, rows);
   if (worst != kGood) return worst;
-  return checks_hold(sweep.checks, rows) ? kGood : kCheckFailed;
+  return hold ? kGood : kCheckFailed;
 }
 
 }  // namespace trnsim

@@ -7,6 +7,7 @@
 
 #include "models/mechanism/error.h"
 #include "platforms/table/csv.h"
+#include "platforms/table/quantity.h"
 #include "results/metrics.h"
 
 namespace trnsim {
@@ -31,14 +32,20 @@ Column column_of(const CsvFile& file, std::size_t index) {
     if (!text.starts_with(prefix)) continue;
     const std::string metric = text.substr(std::string_view(prefix).size());
     if (find_metric(metric) == nullptr) {
-      throw InputError(file.at(file.header, index, "unknown metric '" + metric + "'; see `trnsim list metrics`"));
+      std::vector<std::string_view> names;
+      for (const MetricInfo& info : metrics()) names.push_back(info.name);
+      const std::string near = nearest(metric, names);
+      throw InputError(file.at(file.header, index,
+                               "unknown metric '" + metric + "'; " +
+                                   (near.empty() ? "see `trnsim list metrics`" : "did you mean " + near + "?")));
     }
     return {kind, metric};
   }
   Point probe;
   if (text != "platform" && text != "workload" && !text.starts_with("run.") && !is_platform_parameter(text) &&
       !is_workload_parameter(text)) {
-    add_setting(probe, {text, "", file.at(file.header, index, "").substr(0, file.at(file.header, index, "").size() - 2)});
+    add_setting(probe,
+                {text, "", file.at(file.header, index, "").substr(0, file.at(file.header, index, "").size() - 2)});
   }
   return {Column::Kind::kSetting, text};
 }
@@ -86,11 +93,15 @@ class Reader {
   void add_row(const CsvRow& row, std::size_t number) {
     const std::vector<Axis> axes = axes_of(row);
     std::uint64_t count = 1;
+    bool too_many = false;
     for (const Axis& axis : axes) {
-      count *= axis.values.size();
-      if (sweep_.points.size() + count > kMaxPoints) {
-        throw InputError(file_.at(row, 0, "the sweep has more than 10000000 points; make its lists shorter"));
-      }
+      too_many |= __builtin_mul_overflow(count, axis.values.size(), &count);
+    }
+    if (too_many || sweep_.points.size() + count > kMaxPoints) {
+      const std::string points = too_many ? "more than 2^64" : std::to_string(sweep_.points.size() + count);
+      throw InputError(file_.at(row, 0,
+                                "the sweep has " + points + " points, the most is " + std::to_string(kMaxPoints) +
+                                    "; make its lists shorter"));
     }
     std::string base = std::to_string(number);
     for (std::size_t c = 0; c < columns_.size(); ++c) {
@@ -119,8 +130,8 @@ class Reader {
 
   void add_point(const CsvRow& row, const std::vector<Axis>& axes, std::uint64_t index, const std::string& id) {
     if (!ids_.try_emplace(id, row.line).second) {
-      throw InputError(file_.at(row, 0, "duplicate id '" + id + "', first in line " + std::to_string(ids_[id]) +
-                                            "; ids must differ"));
+      throw InputError(file_.at(
+          row, 0, "duplicate id '" + id + "', first in line " + std::to_string(ids_[id]) + "; ids must differ"));
     }
     Point point;
     point.id = id;
@@ -131,7 +142,9 @@ class Reader {
       rest /= axis->values.size();
     }
     for (const Setting& setting : common_) {
-      if (own.count(setting.name) == 0) add_setting(point, setting);
+      if (own.count(setting.name) != 0) continue;
+      add_setting(point, setting);
+      point.swept.emplace_back(setting.name, setting.value);
     }
     for (const Axis& axis : axes) {
       const std::string& name = columns_[axis.column].name;
@@ -140,7 +153,8 @@ class Reader {
     }
     for (const char* needed : {"platform", "workload"}) {
       if ((std::string_view(needed) == "platform" ? point.platform : point.workload).empty()) {
-        throw InputError(file_.at(row, 0, std::string("no ") + needed + "; add a column '" + needed + "' or --set " + needed + "=NAME"));
+        throw InputError(file_.at(
+            row, 0, std::string("no ") + needed + "; add a column '" + needed + "' or --set " + needed + "=NAME"));
       }
     }
     add_checks(row, id);
@@ -160,10 +174,17 @@ class Reader {
           row.fields[c].text.empty()) {
         continue;
       }
+      Check check{id, columns_[c].name, -INFINITY, INFINITY, {}, place(file_, row, c)};
+      if (find_metric(check.metric)->unit.empty()) {
+        check.word = row.fields[c].text;
+        sweep_.checks.push_back(check);
+        continue;
+      }
       const double value = number_at(file_, row, c);
-      Check check{id, columns_[c].name, -INFINITY, INFINITY, place(file_, row, c)};
-      if (kind != Column::Kind::kHigh) check.low = value - (kind == Column::Kind::kExpect ? std::fabs(value) * tolerance : 0);
-      if (kind != Column::Kind::kLow) check.high = value + (kind == Column::Kind::kExpect ? std::fabs(value) * tolerance : 0);
+      if (kind != Column::Kind::kHigh)
+        check.low = value - (kind == Column::Kind::kExpect ? std::fabs(value) * tolerance : 0);
+      if (kind != Column::Kind::kLow)
+        check.high = value + (kind == Column::Kind::kExpect ? std::fabs(value) * tolerance : 0);
       sweep_.checks.push_back(check);
     }
   }

@@ -8,12 +8,13 @@
 
 namespace trnsim {
 
-/// A metric that a row expects to lie within bounds.
+/// A metric that a row expects to lie within bounds, or, where the metric is a word, to be that word.
 struct Check {
-  std::string id;         ///< of the point
+  std::string id;  ///< of the point
   std::string metric;
   double low = 0, high = 0;
-  std::string place;      ///< file:line:column of the expectation
+  std::string word;
+  std::string place;  ///< file:line:column of the expectation
 };
 
 struct Sweep {
