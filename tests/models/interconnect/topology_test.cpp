@@ -1,0 +1,161 @@
+#include "models/interconnect/topology.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "models/mechanism/error.h"
+
+namespace trnsim {
+namespace {
+
+FabricSpec torus(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+  FabricSpec spec;
+  spec.kind = FabricKind::kTorus;
+  spec.link_sustained_fraction = 1;
+  spec.torus_x = x;
+  spec.torus_y = y;
+  spec.torus_z = z;
+  spec.xy = {BytesPerSecond(128'000'000'000), BytesPerSecond(128'000'000'000), Time(400)};
+  spec.z = {BytesPerSecond(64'000'000'000), BytesPerSecond(64'000'000'000), Time(450)};
+  spec.chip_forward_latency = Time(100);
+  return spec;
+}
+
+FabricSpec switched(std::uint32_t racks, std::uint32_t sleds, std::uint32_t positions, bool sled_switch) {
+  FabricSpec spec;
+  spec.kind = FabricKind::kSwitched;
+  spec.link_sustained_fraction = 1;
+  spec.racks = racks;
+  spec.sleds_per_rack = sleds;
+  spec.chips_per_sled = positions;
+  spec.sled_switch = sled_switch;
+  spec.sled = {BytesPerSecond(512'000'000'000), BytesPerSecond(256'000'000'000), Time(100)};
+  spec.rack = {BytesPerSecond(512'000'000'000), BytesPerSecond(320'000'000'000), Time(150)};
+  spec.cross_rack = {BytesPerSecond(128'000'000'000), BytesPerSecond(128'000'000'000), Time(300)};
+  spec.switch_latency = Time(1000);
+  spec.chip_forward_latency = Time(10'000);
+  return spec;
+}
+
+Time latency(const Route& route) {
+  Time sum;
+  for (const Hop& hop : route.hops) sum += hop.latency;
+  return sum;
+}
+
+TEST(Torus, ACornerOfA4x4InstanceIsTwoHopsFromItsOpposite) {
+  const Topology topology(torus(4, 4, 1), 16, {});
+  EXPECT_EQ(topology.route(ChipId(0), ChipId(15)).hops.size(), 2U);
+  EXPECT_EQ(topology.route(ChipId(0), ChipId(10)).hops.size(), 4U);  // two steps in each dimension, the farthest
+  EXPECT_EQ(topology.route(ChipId(0), ChipId(0)).hops.size(), 0U);
+}
+
+TEST(Torus, Chip0HasNeighbours1And3And4And12) {
+  const Topology topology(torus(4, 4, 1), 16, {});
+  for (std::uint32_t neighbour : {1U, 3U, 4U, 12U}) {
+    EXPECT_EQ(topology.route(ChipId(0), ChipId(neighbour)).hops.size(), 1U);
+  }
+}
+
+TEST(Torus, AnUltraServerHasFourXyLinksAndTwoZLinksPerChip) {
+  const Topology topology(torus(4, 4, 4), 64, {});
+  std::map<std::string, int> links;
+  for (const Link& link : topology.links()) ++links[link.level];
+  EXPECT_EQ(links["xy"], 64 * 4);
+  EXPECT_EQ(links["z"], 64 * 2);
+}
+
+TEST(Torus, TheBisectionOfAnInstanceIs1024GBPerSecondEachWay) {
+  const Topology topology(torus(4, 4, 1), 16, {});
+  std::uint64_t crossing = 0;
+  for (std::uint32_t from = 0; from < 16; ++from) {
+    for (std::uint32_t to = 0; to < 16; ++to) {
+      const Route route = topology.route(ChipId(from), ChipId(to));
+      if (route.hops.size() != 1 || from % 4 >= 2 || to % 4 < 2) continue;
+      crossing += topology.links()[route.hops[0].link.index()].bandwidth.count();
+    }
+  }
+  EXPECT_EQ(crossing, 1'024'000'000'000U);
+}
+
+TEST(Torus, EqualWaysRoundARingAreSharedByHalfOfTheSources) {
+  const Topology topology(torus(4, 1, 1), 4, {});
+  std::map<std::uint32_t, int> load;
+  for (std::uint32_t from = 0; from < 4; ++from) {
+    for (const Hop& hop : topology.route(ChipId(from), ChipId((from + 2) % 4)).hops) ++load[hop.link.value()];
+  }
+  EXPECT_EQ(load.size(), 8U);
+  for (const auto& [link, messages] : load) EXPECT_EQ(messages, 1) << link;
+}
+
+TEST(Torus, ADimensionOfTwoHasOneLinkEachWayAndOddShapesReachEverywhere) {
+  EXPECT_EQ(Topology(torus(2, 1, 1), 2, {}).links().size(), 2U);
+  const Topology topology(torus(3, 5, 2), 30, {});
+  for (std::uint32_t from = 0; from < 30; ++from) {
+    for (std::uint32_t to = 0; to < 30; ++to) {
+      EXPECT_LE(topology.route(ChipId(from), ChipId(to)).hops.size(), 1U + 2U + 1U);
+      EXPECT_EQ(topology.route(ChipId(from), ChipId(to)).hops.empty(), from == to);
+    }
+  }
+}
+
+// Gen2, first silicon: one switch inside the sled, one to the same position of another sled; other positions are
+// reached through a chip of the own sled, other racks over the link between equal positions.
+TEST(Switched, AGen2MachineHasTheDocumentedWays) {
+  const Topology topology(switched(2, 18, 4, true), 144, {});
+  const auto route = [&](std::uint32_t from, std::uint32_t to) { return topology.route(ChipId(from), ChipId(to)); };
+  EXPECT_EQ(route(0, 1).switches, 1U);
+  EXPECT_EQ(latency(route(0, 1)), Time(100 + 1000 + 100));
+  EXPECT_EQ(route(0, 4).switches, 1U);
+  EXPECT_EQ(latency(route(0, 4)), Time(150 + 1000 + 150));
+  EXPECT_EQ(route(0, 5).switches, 2U);
+  EXPECT_EQ(latency(route(0, 5)), latency(route(0, 1)) + Time(10'000) + latency(route(0, 4)));
+  EXPECT_EQ(route(0, 72).hops.size(), 1U);
+  EXPECT_EQ(latency(route(0, 72)), Time(300));
+  EXPECT_EQ(latency(route(0, 77)), latency(route(0, 5)) + Time(10'000) + Time(300));
+}
+
+TEST(Switched, AGen1TrayIsADirectPair) {
+  const Topology topology(switched(2, 16, 2, false), 64, {});
+  EXPECT_EQ(topology.route(ChipId(0), ChipId(1)).switches, 0U);
+  EXPECT_EQ(topology.route(ChipId(0), ChipId(2)).switches, 1U);
+}
+
+TEST(Switched, TheReadingChoosesTheWidths) {
+  FabricSpec spec = switched(2, 18, 4, true);
+  const Topology lanes(spec, 144, {});
+  spec.reading = LinkReading::kLevelTable;
+  const Topology table(spec, 144, {});
+  const auto bandwidth = [](const Topology& t, std::uint32_t to) {
+    return t.links()[t.route(ChipId(0), ChipId(to)).hops[0].link.index()].bandwidth;
+  };
+  EXPECT_EQ(bandwidth(lanes, 1), BytesPerSecond(512'000'000'000));
+  EXPECT_EQ(bandwidth(table, 1), BytesPerSecond(256'000'000'000));
+  EXPECT_EQ(bandwidth(table, 4), BytesPerSecond(320'000'000'000));
+  EXPECT_EQ(bandwidth(table, 72), bandwidth(lanes, 72));
+}
+
+TEST(Links, AScaleSlowsOneLinkOnly) {
+  const Topology even(torus(4, 4, 1), 16, {});
+  const Topology scaled(torus(4, 4, 1), 16, {{5, 0.5}});
+  for (std::size_t i = 0; i < even.links().size(); ++i) {
+    EXPECT_EQ(scaled.links()[i].bandwidth.count() * (i == 5 ? 2 : 1), even.links()[i].bandwidth.count());
+  }
+}
+
+TEST(Links, AScaleOfALinkThatDoesNotExistIsRefusedWithTheRange) {
+  try {
+    const Topology topology(torus(4, 4, 1), 16, {{64, 0.5}});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("0 to 63"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Links, AShapeThatIsNotTheMachinesChipCountIsRefused) {
+  EXPECT_THROW(Topology(torus(4, 4, 1), 17, {}), InputError);
+}
+
+}  // namespace
+}  // namespace trnsim
