@@ -15,13 +15,15 @@ namespace {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-PointRow row_of(const std::string& platform, const Settings& settings, const std::string& workload = "gpt-oss-120b-decode") {
+PointRow row_of(const std::string& platform, const Settings& settings,
+                const std::string& workload = "gpt-oss-120b-decode") {
   Point point;
   point.id = "1";
   point.platform = platform;
   point.workload = workload;
   for (const auto& [name, value] : settings) add_setting(point, {name, value, "test"});
-  PointRow row = evaluate_isolated(point);
+  PointRow row;
+  launch({point}, {.jobs = 1, .limit = {}}, [&](std::size_t, const PointRow& result, std::size_t) { row = result; });
   EXPECT_EQ(row.status, Status::kOk) << row.error;
   return row;
 }
@@ -54,10 +56,18 @@ void folded_is_flat(const std::string& platform, const std::string& tp) {
   EXPECT_EQ(comparable(folded_row), comparable(flat_row));
 }
 
-TEST(Fold, FoldedIsFlatToTheByteOnTrn2_48xlarge) { folded_is_flat("trn2-48xlarge", "16"); }
-TEST(FoldOfAnUltraServer, FoldedIsFlatToTheByteOnTrn2) { folded_is_flat("trn2-ultraserver", "16"); }
-TEST(FoldOfAnUltraServer, FoldedIsFlatToTheByteOnTrn3Gen1) { folded_is_flat("trn3-ultraserver-gen1", "8"); }
-TEST(FoldOfAnUltraServer, FoldedIsFlatToTheByteOnTrn3Gen2) { folded_is_flat("trn3-ultraserver-gen2", "8"); }
+TEST(Fold, FoldedIsFlatToTheByteOnTrn2_48xlarge) {
+  folded_is_flat("trn2-48xlarge", "16");
+}
+TEST(FoldOfAnUltraServer, FoldedIsFlatToTheByteOnTrn2) {
+  folded_is_flat("trn2-ultraserver", "16");
+}
+TEST(FoldOfAnUltraServer, FoldedIsFlatToTheByteOnTrn3Gen1) {
+  folded_is_flat("trn3-ultraserver-gen1", "8");
+}
+TEST(FoldOfAnUltraServer, FoldedIsFlatToTheByteOnTrn3Gen2) {
+  folded_is_flat("trn3-ultraserver-gen2", "8");
+}
 
 TEST(Flat, EveryCoreOfTheMachineIsSimulated) {
   const PointRow row = row_of("trn2-48xlarge", {{"batch_per_replica", "1"}, {"run.fold", "none"}});
@@ -76,13 +86,15 @@ TEST(Flat, EveryCoreOfTheMachineIsSimulated) {
 
 TEST(SlowPart, HalvingOneCoresClockSlowsItsReplica) {
   const double even = metric(row_of("trn2-48xlarge", {{"batch_per_replica", "4"}}), "latency_us");
-  const double slow = metric(row_of("trn2-48xlarge", {{"batch_per_replica", "4"}, {"core[9].clock_scale", "0.5"}}), "latency_us");
+  const double slow =
+      metric(row_of("trn2-48xlarge", {{"batch_per_replica", "4"}, {"core[9].clock_scale", "0.5"}}), "latency_us");
   EXPECT_GT(slow, even);
 }
 
 TEST(SlowPart, SlowingOneLinkSlowsItsReplica) {
   const double even = metric(row_of("trn2-48xlarge", {{"batch_per_replica", "64"}}), "latency_us");
-  const double slow = metric(row_of("trn2-48xlarge", {{"batch_per_replica", "64"}, {"link[0].bandwidth_scale", "0.01"}}), "latency_us");
+  const double slow =
+      metric(row_of("trn2-48xlarge", {{"batch_per_replica", "64"}, {"link[0].bandwidth_scale", "0.01"}}), "latency_us");
   EXPECT_GT(slow, even);
 }
 

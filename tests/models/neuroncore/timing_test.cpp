@@ -67,7 +67,9 @@ TEST(TensorTiming, AMatmulTakesAtLeast64Cycles) {
   EXPECT_EQ(cycles(Engine::kTensor, matmul(Dtype::kBf16), 65), 65U);
 }
 
-TEST(TensorTiming, Fp32TakesFourPasses) { EXPECT_EQ(cycles(Engine::kTensor, matmul(Dtype::kFp32), 512), 2048U); }
+TEST(TensorTiming, Fp32TakesFourPasses) {
+  EXPECT_EQ(cycles(Engine::kTensor, matmul(Dtype::kFp32), 512), 2048U);
+}
 
 TEST(TensorTiming, Fp8ContractsTwiceTheDepthInTheSameTime) {
   EXPECT_EQ(cycles(Engine::kTensor, matmul(Dtype::kFp8, 256), 512), cycles(Engine::kTensor, matmul(Dtype::kBf16), 512));

@@ -9,7 +9,8 @@ namespace {
 
 /// Pairs of cores, each pair on the two cores of one stack, `count` pairs.
 Job pairs(const MachineSpec& machine, std::uint32_t count) {
-  const auto program = program_of([](ProgramBuilder&, SegmentBuilder& s) { s.emit(Engine::kVector, vector_copy(100)); });
+  const auto program =
+      program_of([](ProgramBuilder&, SegmentBuilder& s) { s.emit(Engine::kVector, vector_copy(100)); });
   Job job;
   job.cores.resize(machine.cores());
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -49,7 +50,8 @@ TEST(Folding, AReplicaWithOtherRegistersIsItsOwnClass) {
 
 TEST(Folding, ReplicasThatShareAStackAreSimulatedEach) {
   const MachineSpec machine = small_machine();
-  const auto program = program_of([](ProgramBuilder&, SegmentBuilder& s) { s.emit(Engine::kVector, vector_copy(100)); });
+  const auto program =
+      program_of([](ProgramBuilder&, SegmentBuilder& s) { s.emit(Engine::kVector, vector_copy(100)); });
   Job job = job_on(machine, program, {0});
   const Job other = job_on(machine, program, {1});
   job.cores[1] = other.cores[1];
@@ -59,7 +61,8 @@ TEST(Folding, ReplicasThatShareAStackAreSimulatedEach) {
 
 TEST(Folding, AReplicaWithASlowLinkIsItsOwnClass) {
   MachineSpec machine = small_machine();
-  const auto program = program_of([](ProgramBuilder&, SegmentBuilder& s) { s.emit(Engine::kVector, vector_copy(100)); });
+  const auto program =
+      program_of([](ProgramBuilder&, SegmentBuilder& s) { s.emit(Engine::kVector, vector_copy(100)); });
   // Chips 0-1 and chips 2-3 of a 2x2 torus: neighbours along X, no link in common.
   Job job = job_on(machine, program, {0, 4});
   const Job other = job_on(machine, program, {8, 12});

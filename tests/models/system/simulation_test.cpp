@@ -18,8 +18,8 @@ RunRecord run(const MachineSpec& machine, const Job& job, SimulationOptions opti
 
 TEST(Simulation, AnInstructionTakesEntryOccupancyCompletionAndExit) {
   const MachineSpec machine = small_machine();
-  const auto program = program_of(
-      [](ProgramBuilder&, SegmentBuilder& s) { s.emit(Engine::kVector, vector_copy(2000)); });
+  const auto program =
+      program_of([](ProgramBuilder&, SegmentBuilder& s) { s.emit(Engine::kVector, vector_copy(2000)); });
   // 2000 FP32 elements at 2 per 1 ns cycle + 80 ns to completion.
   EXPECT_EQ(run(machine, job_on(machine, program, {0})).elapsed, Time(kEntryAndExit + 1000 * kNs + 80 * kNs));
 }
@@ -83,8 +83,8 @@ std::shared_ptr<const Program> exchange(std::uint64_t bytes) {
   });
 }
 
-constexpr std::int64_t kSend = 25 + 700;        // message issue, dispatch
-constexpr std::int64_t kReceive = 300 + 1080;   // notify, the copy that waited
+constexpr std::int64_t kSend = 25 + 700;       // message issue, dispatch
+constexpr std::int64_t kReceive = 300 + 1080;  // notify, the copy that waited
 
 TEST(Simulation, AMessageInsideTheChipPaysOneOnChipLatency) {
   const MachineSpec machine = small_machine();
@@ -167,8 +167,8 @@ TEST(Simulation, EveryPicosecondOfEveryEngineHasAName) {
 
 TEST(Simulation, TileDetailTakesAsLongAsInstructionDetail) {
   const MachineSpec machine = small_machine();
-  const auto program = program_of(
-      [](ProgramBuilder&, SegmentBuilder& s) { s.emit(Engine::kTensor, bf16_matmul(512, 1000)); });
+  const auto program =
+      program_of([](ProgramBuilder&, SegmentBuilder& s) { s.emit(Engine::kTensor, bf16_matmul(512, 1000)); });
   const RunRecord record =
       run(machine, job_on(machine, program, {0}), {.detail = Detail::kInstruction, .fold = Fold::kNone});
   EXPECT_EQ(record.elapsed, Time(kEntryAndExit + (256'000 + 150) * kNs));
@@ -194,8 +194,8 @@ TEST(Simulation, AProgramThatWaitsForeverIsReportedWithItsWaiter) {
 TEST(Simulation, ASlowCoreSlowsItsOwnWork) {
   MachineSpec machine = small_machine();
   machine.core_clock_scale = {{0, 0.5}};
-  const auto program = program_of(
-      [](ProgramBuilder&, SegmentBuilder& s) { s.emit(Engine::kVector, vector_copy(2000)); });
+  const auto program =
+      program_of([](ProgramBuilder&, SegmentBuilder& s) { s.emit(Engine::kVector, vector_copy(2000)); });
   EXPECT_EQ(run(machine, job_on(machine, program, {0})).elapsed, Time(kEntryAndExit + 2 * 1080 * kNs));
 }
 
