@@ -34,6 +34,10 @@ struct Route {
 };
 
 /// Links and address-routed paths of one machine. Immutable once built.
+///
+/// Numbers of links. Torus: by the chip that they leave, then X, Y, Z, then up before down. Switched: all sled links,
+/// then all rack links, then all cross-rack links; in each level by chip, for switch ports out of the chip before into
+/// it.
 class Topology {
  public:
   /// Builds the graph of `spec` for `chips` chips. `link_scale[i]` multiplies the bandwidth of link i.

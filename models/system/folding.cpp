@@ -45,26 +45,28 @@ class Folder {
   Folder(const MachineSpec& machine, const Topology& topology, const Job& job)
       : machine_(machine), topology_(topology), job_(job) {}
 
-  /// Empty if the group shares something with a core outside, or speaks to one.
+  /// Empty if the group shares something with another. REQUIRES: its peers are its own cores.
   Signature signature(const ReplicaGroup& group, const std::set<std::uint32_t>& shared_links,
                       const std::set<std::uint32_t>& shared_stacks) {
     Signature signature;
     std::map<CoreId, std::uint64_t> position;
     for (CoreId core : group.cores) position.try_emplace(core, position.size());
+    // Requests of the same instant are served by core number, so the cores must stand in the same order.
+    for (const auto& [core, place] : position) signature.push_back(place);
     Renaming chip_name;
     Renaming stack_name;
     for (CoreId core : group.cores) {
       if (shared_stacks.count(stack_of(machine_, core)) > 0) return {};
       signature.push_back(chip_name(chip_of(machine_, core)));
       signature.push_back(stack_name(stack_of(machine_, core)));
-      if (!add_core(signature, core, position)) return {};
+      add_core(signature, core, position);
     }
     if (!add_routes(signature, group, shared_links)) return {};
     return signature;
   }
 
  private:
-  bool add_core(Signature& signature, CoreId core, const std::map<CoreId, std::uint64_t>& position) {
+  void add_core(Signature& signature, CoreId core, const std::map<CoreId, std::uint64_t>& position) {
     const CoreJob& job = job_.cores[core.index()];
     signature.push_back(program_name_(reinterpret_cast<std::uint64_t>(job.program.get())));
     const auto scale = machine_.core_clock_scale.find(core.value());
@@ -72,12 +74,7 @@ class Folder {
     signature.push_back(job.registers.size());
     signature.insert(signature.end(), job.registers.begin(), job.registers.end());
     signature.push_back(job.peers.size());
-    for (CoreId peer : job.peers) {
-      const auto found = position.find(peer);
-      if (found == position.end()) return false;
-      signature.push_back(found->second);
-    }
-    return true;
+    for (CoreId peer : job.peers) signature.push_back(position.at(peer));
   }
 
   bool add_routes(Signature& signature, const ReplicaGroup& group, const std::set<std::uint32_t>& shared_links) const {
@@ -104,6 +101,15 @@ class Folder {
   const Job& job_;
   Renaming program_name_;
 };
+
+/// Whether a core of `group` speaks to one outside.
+bool speaks_outside(const Job& job, const ReplicaGroup& group) {
+  const std::set<CoreId> own(group.cores.begin(), group.cores.end());
+  return std::any_of(group.cores.begin(), group.cores.end(), [&](CoreId core) {
+    const std::vector<CoreId>& peers = job.cores[core.index()].peers;
+    return std::any_of(peers.begin(), peers.end(), [&own](CoreId peer) { return own.count(peer) == 0; });
+  });
+}
 
 /// Members of `used` that more than one group uses.
 std::set<std::uint32_t> shared(const std::vector<std::set<std::uint32_t>>& used) {
@@ -133,7 +139,15 @@ std::vector<LinkId> links_in_order(const MachineSpec& machine, const Topology& t
   return order;
 }
 
+std::vector<ReplicaClass> every_replica_apart(const Job& job) {
+  std::vector<ReplicaClass> classes;
+  for (std::uint32_t i = 0; i < job.replicas.size(); ++i) classes.push_back({{i}});
+  return classes;
+}
+
 std::vector<ReplicaClass> fold_replicas(const MachineSpec& machine, const Topology& topology, const Job& job) {
+  const auto leaves = [&job](const ReplicaGroup& group) { return speaks_outside(job, group); };
+  if (std::any_of(job.replicas.begin(), job.replicas.end(), leaves)) return every_replica_apart(job);
   std::vector<std::set<std::uint32_t>> links;
   std::vector<std::set<std::uint32_t>> stacks;
   for (const ReplicaGroup& group : job.replicas) {

@@ -20,12 +20,6 @@ void quiet_reports() {
   sc_report_handler::set_actions(SC_FATAL, SC_THROW);
 }
 
-std::vector<ReplicaClass> every_replica_apart(const Job& job) {
-  std::vector<ReplicaClass> classes;
-  for (std::uint32_t i = 0; i < job.replicas.size(); ++i) classes.push_back({{i}});
-  return classes;
-}
-
 }  // namespace
 
 RunRecord simulate(const MachineSpec& machine, const Job& job, const SimulationOptions& options) {

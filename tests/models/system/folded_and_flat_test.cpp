@@ -45,17 +45,24 @@ std::string text_of(const RunRecord& record) {
   return text;
 }
 
+/// What the child does; it never comes back into the test.
+[[noreturn]] void write_record(int pipe_end, const MachineSpec& machine, const Job& job, Fold fold) {
+  try {
+    SimulationOptions options;
+    options.fold = fold;
+    const std::string text = text_of(simulate(machine, job, options));
+    _exit(write(pipe_end, text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 1);
+  } catch (...) {
+    _exit(2);
+  }
+}
+
 /// Runs in a child: SystemC elaborates once per process.
 std::string run(const MachineSpec& machine, const Job& job, Fold fold) {
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) return "no pipe";
   const pid_t child = fork();
-  if (child == 0) {
-    SimulationOptions options;
-    options.fold = fold;
-    const std::string text = text_of(simulate(machine, job, options));
-    _exit(write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 1);
-  }
+  if (child == 0) write_record(ends[1], machine, job, fold);
   close(ends[1]);
   std::string text;
   std::array<char, 4096> piece{};
@@ -147,7 +154,7 @@ TEST_F(FoldedAndFlat, AgreeWhereReplicasShareTheLinksOfADiagonal) {
   expect_equal();
 }
 
-// Replicas 0 and 1 are apart; 2 listens to nobody but 3 speaks to it, so that what 2 does is not what 1 does.
+// Replica 3 speaks to replica 2, so that what 2 does is not what 0 and 1 do, although all three run the same.
 TEST_F(FoldedAndFlat, AgreeWhereAReplicaIsSpokenToFromOutside) {
   const auto quiet =
       program_of([](ProgramBuilder&, SegmentBuilder& s) { s.dma(Engine::kSync, load(500'000), Count::constant(1)); });
@@ -160,7 +167,7 @@ TEST_F(FoldedAndFlat, AgreeWhereAReplicaIsSpokenToFromOutside) {
   for (std::uint32_t core : {0U, 4U, 8U, 12U}) add_replica(job_, {core}, {core == 12 ? loud : quiet});
   job_.cores[12].peers = {CoreId(8)};
   ASSERT_EQ(classes(machine_, job_), 4U);
-  EXPECT_NE(run(machine_, job_, Fold::kAuto), "");
+  expect_equal();
 }
 
 }  // namespace
