@@ -1,0 +1,199 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/sweeps/command.h"
+
+namespace trnsim {
+namespace {
+
+const std::string kRun = "run --platform trn2-48xlarge --workload matmul --set m=512 --set n=512 --set k=512";
+
+TEST(CommandLine, HelpAndVersionAreGood) {
+  for (const char* arguments :
+       {"--help", "--version", "run --help", "sweep --help", "list --help", "show --help", "report --help"}) {
+    const Said said = trnsim_says(arguments);
+    EXPECT_EQ(said.status, 0) << arguments << said.err;
+    EXPECT_FALSE(said.out.empty()) << arguments;
+    EXPECT_EQ(said.err, "") << arguments;
+  }
+}
+
+struct Refusal {
+  std::string arguments;
+  std::string message;
+};
+
+TEST(CommandLine, WrongInputIsExitTwoWithOneLineOnStandardError) {
+  const std::vector<Refusal> cases = {
+      {"runn", "unknown command 'runn'; did you mean run?"},
+      {"run --sett tp=1", "unknown option --sett; did you mean --set?"},
+      {"run --workload matmul", "--platform is missing"},
+      {"run --platform trn2-48xlarge", "--workload is missing"},
+      {"run --platform trn2-48xlarg --workload matmul", "unknown platform 'trn2-48xlarg'; did you mean trn2-48xlarge?"},
+      {"run --platform trn2-48xlarge --workload matmull", "did you mean 'matmul'?"},
+      {kRun + " --set n", "--set n: not of the form name=value"},
+      {kRun + " --set =3", "--set =3: not of the form name=value"},
+      {kRun + " --set m=3", "m is set twice"},
+      {kRun + " --set platform=trn2-48xlarge", "platform is named by --platform"},
+      {kRun + " --set mm=3", "--set: unknown parameter 'mm'"},
+      {kRun + " --set core.tensor.clock=2.4", "--set"},
+      {kRun + " --set core.tensor.clock=nanGHz", "--set"},
+      {kRun + " --set core.tensor.clok=2GHz", "did you mean core.tensor.clock?"},
+      {kRun + " --set run.fold=maybe", "run.fold"},
+      {kRun + " --set run.seed=-1", "run.seed"},
+      {kRun + " --format xml", "unknown format"},
+      {kRun + " --timeout 0", "--timeout"},
+      {kRun + " extra", "trnsim run"},
+      {"sweep", "an argument is missing"},
+      {"sweep /no/such.csv", "/no/such.csv"},
+      {"sweep /tmp", "/tmp: is a directory"},
+      {"sweep x.csv --jobs 0", "--jobs 0: out of range"},
+      {"sweep x.csv --jobs many", "many"},
+      {"list platfroms", "did you mean platforms?"},
+      {"show trn2-ultrasever", "did you mean trn2-ultraserver?"},
+      {"report /no/such/folder", "/no/such/folder"},
+  };
+  for (const Refusal& c : cases) {
+    const Said said = trnsim_says(c.arguments);
+    EXPECT_EQ(said.status, 2) << c.arguments << "\n" << said.err;
+    EXPECT_NE(said.err.find(c.message), std::string::npos) << c.arguments << "\n" << said.err;
+    EXPECT_EQ(lines(said.err), 1U) << c.arguments << "\n" << said.err;
+    EXPECT_EQ(said.out, "") << c.arguments;
+  }
+}
+
+TEST(CommandLine, CsvIsAHeaderAndARowAndNothingElse) {
+  const Said said = trnsim_says(kRun + " --format csv");
+  EXPECT_EQ(said.status, 0) << said.err;
+  EXPECT_EQ(lines(said.out), 2U);
+  EXPECT_EQ(said.out.substr(0, 21), "id,platform,workload,");
+  EXPECT_EQ(said.err, "");
+}
+
+TEST(CommandLine, TableNamesEveryMetricOfTheRun) {
+  const Said said = trnsim_says(kRun);
+  EXPECT_EQ(said.status, 0) << said.err;
+  for (const char* metric : {"latency_us", "roofline_us", "tensor_utilization", "bottleneck", "chip_power_w"}) {
+    EXPECT_NE(said.out.find(metric), std::string::npos) << metric;
+  }
+}
+
+TEST(CommandLine, APointThatDoesNotFitIsExitThreeAndNamesTheLimit) {
+  const Said said = trnsim_says("run --platform trn2-ultraserver --workload gpt-oss-120b-decode --set tp=8");
+  EXPECT_EQ(said.status, 3);
+  EXPECT_EQ(said.err, "infeasible: weights need 108.8 GiB per chip, has 96.0; smallest tp that fits: 16\n");
+  EXPECT_EQ(said.out, "");
+}
+
+TEST(CommandLine, ATimeoutIsExitThree) {
+  const Said said = trnsim_says(
+      "run --platform trn3-ultraserver-gen2 --workload gpt-oss-120b-decode --set run.fold=none --timeout 0.01");
+  EXPECT_EQ(said.status, 3);
+  EXPECT_EQ(said.err.substr(0, 8), "timeout:");
+}
+
+TEST(CommandLine, OutputThatCannotBeWrittenIsAnError) {
+  for (const std::string& arguments : {kRun + " --format csv >/dev/full", kRun + " >&-",
+                                       std::string("list metrics >&-"), std::string("show trn2-48xlarge >/dev/full")}) {
+    const Said said = trnsim_says(arguments);
+    EXPECT_EQ(said.status, 2) << arguments;
+    EXPECT_NE(said.err.find("standard output: cannot be written"), std::string::npos) << arguments << said.err;
+  }
+}
+
+TEST(CommandLine, AReaderThatLeavesIsNoCrash) {
+  const Said said = trnsim_says("list parameters > >(head -c 1 >/dev/null; exit 0); wait");
+  EXPECT_LT(said.status, 128) << said.err;
+}
+
+TEST(CommandLine, AClosedStandardOutputNeverEndsUpInAFile) {
+  const Folder folder;
+  const Said said =
+      finish_trnsim(folder, start_trnsim(folder, kRun + " --format csv --out " + folder.path("r") + " >&-"));
+  EXPECT_EQ(said.status, 2);
+  EXPECT_EQ(folder.read("r/.lock").find("latency_us"), std::string::npos);
+  EXPECT_NE(folder.read("r/points.csv").find("latency_us"), std::string::npos);
+}
+
+TEST(CommandLine, ListsAndShows) {
+  EXPECT_NE(trnsim_says("list platforms").out.find("trn3-ultraserver-gen2"), std::string::npos);
+  EXPECT_NE(trnsim_says("list workloads").out.find("gpt-oss-120b-decode"), std::string::npos);
+  EXPECT_NE(trnsim_says("list parameters").out.find("core.tensor.clock"), std::string::npos);
+  EXPECT_NE(trnsim_says("list metrics").out.find("tokens_per_s_per_mw"), std::string::npos);
+  EXPECT_NE(trnsim_says("show matmul --set m=77").out.find("77"), std::string::npos);
+}
+
+TEST(CommandLine, ShowHoldsTheModelsTotalsAgainstThePublishedOnes) {
+  const std::string out = trnsim_says("show trn3-ultraserver-gen2").out;
+  for (const char* text : {"362.388 PFLOPS  362.448 PFLOPS", "20736 GiB       20736 GiB", "705.6 TB/s      705.6 TB/s",
+                           "4.36", "3.375", "not reproduced"}) {
+    EXPECT_NE(out.find(text), std::string::npos) << text;
+  }
+}
+
+class SweepCommand : public testing::Test {
+ protected:
+  Said sweep(const std::string& rows, const std::string& more = "") {
+    const std::string file = folder_.file("s.csv", rows);
+    return finish_trnsim(folder_, start_trnsim(folder_, "sweep " + file + " --out " + folder_.path("r") + " " + more));
+  }
+  Folder folder_;
+};
+
+const std::string kHead = "platform,workload,m,n,k";
+const std::string kRow = "trn2-48xlarge,matmul,512,512,512";
+
+TEST_F(SweepCommand, DryRunPrintsThePointsAndWritesNothing) {
+  const Said said = sweep(kHead + "\ntrn2-48xlarge,matmul,512|1024,512,512\n", "--dry-run");
+  EXPECT_EQ(said.status, 0) << said.err;
+  EXPECT_EQ(lines(said.out), 2U);
+  EXPECT_EQ(folder_.read("r/points.csv"), "");
+}
+
+TEST_F(SweepCommand, AnInfeasiblePointIsAnAnswer) {
+  const Said said = sweep("platform,workload,tp\ntrn2-ultraserver,gpt-oss-120b-decode,8\n");
+  EXPECT_EQ(said.status, 0) << said.err;
+  EXPECT_NE(folder_.read("r/points.csv").find("infeasible,\"weights need 108.8 GiB"), std::string::npos);
+}
+
+TEST_F(SweepCommand, ChecksDecideTheExitStatus) {
+  EXPECT_EQ(sweep(kHead + ",low.latency_us\n" + kRow + ",0.001\n").status, 0);
+  EXPECT_EQ(sweep(kHead + ",expect.peak_dtype\n" + kRow + ",bf16\n").status, 0);
+  const Said failed = sweep(kHead + ",high.latency_us\n" + kRow + ",0.001\n");
+  EXPECT_EQ(failed.status, 1);
+  EXPECT_NE(failed.err.find("s.csv:2:34: 1: latency_us is "), std::string::npos) << failed.err;
+  const Said word = sweep(kHead + ",expect.peak_dtype\n" + kRow + ",fp32\n");
+  EXPECT_EQ(word.status, 1);
+  EXPECT_NE(word.err.find("peak_dtype is bf16, not fp32"), std::string::npos) << word.err;
+}
+
+TEST_F(SweepCommand, AFailedSimulationWinsOverAFailedCheck) {
+  const Said said =
+      sweep("platform,workload,run.fold,high.latency_us\ntrn3-ultraserver-gen2,gpt-oss-120b-decode,none,1\n",
+            "--timeout 0.01");
+  EXPECT_EQ(said.status, 3);
+  EXPECT_NE(said.err.find("timeout"), std::string::npos);
+}
+
+TEST_F(SweepCommand, WrongInputFoundLateKeepsWhatIsFinished) {
+  const Said said =
+      sweep("platform,workload,tp\ntrn2-48xlarge,matmul,\ntrn2-48xlarge,gpt-oss-120b-decode,7\n", "--jobs 1");
+  EXPECT_EQ(said.status, 2);
+  EXPECT_NE(said.err.find("s.csv:3:35"), std::string::npos) << said.err;
+  EXPECT_EQ(lines(folder_.read("r/points.csv")), 2U);
+}
+
+TEST_F(SweepCommand, ShowsNoProgressBarInAFile) {
+  EXPECT_EQ(sweep(kHead + "\n" + kRow + "\n").err, "");
+}
+
+TEST_F(SweepCommand, RefusesAFolderThatCannotBeWritten) {
+  const std::string file = folder_.file("in-the-way", "");
+  const Said said = trnsim_says("sweep " + folder_.file("s.csv", kHead + "\n" + kRow + "\n") + " --out " + file + "/r");
+  EXPECT_EQ(said.status, 2);
+  EXPECT_NE(said.err.find("in-the-way"), std::string::npos) << said.err;
+}
+
+}  // namespace
+}  // namespace trnsim
