@@ -145,10 +145,11 @@ std::string range_of(const Parameter& parameter) {
              : words;
 }
 
-void check_range(const std::string& place, const Parameter& parameter, const Value& value) {
+void check_range(const Entry& entry, const Parameter& parameter, const Value& value) {
   if (parameter.dimension == Dimension::kWord) return;
   if (value.real >= parameter.low && value.real <= parameter.high) return;
-  refuse(place, std::string(parameter.name) + " is out of range; use " + range_of(parameter));
+  const std::string unit = entry.parameter.unit == "1" ? "" : " " + entry.parameter.unit;
+  refuse(entry.place_of_value, entry.parameter.value + unit + " is out of range; use " + range_of(parameter));
 }
 
 void check_bounds(const Entry& entry, const Parameter& parameter, const Value& value) {
@@ -170,7 +171,7 @@ void apply(MachineSpec& machine, const Entry& entry) {
   if (const IndexedParameter* indexed = find_indexed(p.name, index)) {
     const Value value = parsed(entry.place_of_value, Dimension::kFraction, p.value, p.unit, {});
     if (value.real < kSmallestScale || value.real > kLargestScale) {
-      refuse(entry.place_of_value, p.name + " is out of range; use " + scale_range() + ", 1 leaves the part as it is");
+      refuse(entry.place_of_value, p.value + " is out of range; use " + scale_range() + ", 1 leaves the part as it is");
     }
     indexed->set(machine, index, value.real);
     return;
@@ -178,7 +179,7 @@ void apply(MachineSpec& machine, const Entry& entry) {
   const Parameter* parameter = find_parameter(p.name);
   if (parameter == nullptr) refuse_name(entry.place_of_name, p.name);
   const Value value = parsed(entry.place_of_value, parameter->dimension, p.value, p.unit, parameter->words);
-  check_range(entry.place_of_value, *parameter, value);
+  check_range(entry, *parameter, value);
   check_bounds(entry, *parameter, value);
   parameter->set(machine, value);
 }
@@ -189,7 +190,8 @@ void override_entries(Entries& entries, const std::vector<Override>& overrides) 
     const Parameter* parameter = find_parameter(change.name);
     if (parameter == nullptr && find_indexed(change.name, index) == nullptr) refuse_name(change.place, change.name);
     Entry entry;
-    entry.place_of_name = entry.place_of_value = change.place + " " + change.name;
+    entry.place_of_name = change.place;
+    entry.place_of_value = change.place + ": " + change.name;
     entry.parameter.name = change.name;
     entry.parameter.confidence = "set";
     entry.parameter.source = entry.parameter.origin = change.place;

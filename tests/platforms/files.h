@@ -1,0 +1,54 @@
+// Files and messages for the tests of readers.
+#pragma once
+
+#include <stdlib.h>  // NOLINT: mkdtemp
+
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "models/mechanism/error.h"
+
+namespace trnsim::sample {
+
+/// A temporary folder that goes with its test.
+class Files {
+ public:
+  Files() {
+    std::string name = (std::filesystem::temp_directory_path() / "trnsim-platforms-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    folder_ = name;
+  }
+  ~Files() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  Files(const Files&) = delete;
+  Files& operator=(const Files&) = delete;
+
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string write(const std::string& name, std::string_view text) const {
+    std::ofstream file(folder_ / name, std::ios::binary);
+    file.write(text.data(), static_cast<std::streamsize>(text.size()));
+    if (!file) throw std::runtime_error("cannot write " + name);
+    return path(name);
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// The message of the InputError that `action` throws; empty if it throws none.
+template <class Action>
+std::string input_error(const Action& action) {
+  try {
+    action();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace trnsim::sample

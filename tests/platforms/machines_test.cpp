@@ -1,0 +1,179 @@
+// The machines that ship: what their files add up to, beside what the vendor prints.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "models/power/energy.h"
+#include "platforms/platform.h"
+
+namespace trnsim {
+namespace {
+
+double published(const Platform& platform, const std::string& name) {
+  for (const PublishedTotal& total : platform.published) {
+    if (total.name == name) return total.value;
+  }
+  throw std::runtime_error("no published." + name);
+}
+
+double capacity(const MachineSpec& m) {
+  return double(m.chips) * m.hbm.stacks * static_cast<double>(m.hbm.capacity.count());
+}
+double bandwidth(const MachineSpec& m) {
+  return double(m.chips) * m.hbm.stacks * static_cast<double>(m.hbm.bandwidth.count());
+}
+double at_tdp_kw(const MachineSpec& m) {
+  return it_power(m.power.chip.tdp, m.chips, m.power.system).count() / 1e3;
+}
+
+constexpr double kGiB = 1024.0 * 1024 * 1024;
+
+TEST(Machines, OnlyWholeMachinesAreListed) {
+  EXPECT_EQ(platform_names(), (std::vector<std::string>{"trn2-48xlarge", "trn2-ultraserver", "trn3-ultraserver-gen1",
+                                                        "trn3-ultraserver-gen2"}));
+}
+
+TEST(Machines, EveryNumberHasASourceOfItsOwnKind) {
+  for (const std::string& name : platform_names()) {
+    const Platform platform = load_platform(name);
+    EXPECT_TRUE(std::is_sorted(platform.parameters.begin(), platform.parameters.end(),
+                               [](auto& a, auto& b) { return a.name < b.name; }));
+    for (const ResolvedParameter& p : platform.parameters) {
+      EXPECT_GE(p.source.size(), 8U) << name << " " << p.name;
+      EXPECT_EQ(p.source.find("../"), std::string::npos) << name << " " << p.name;
+      EXPECT_NE(p.origin.find(".csv:"), std::string::npos) << name << " " << p.name;
+    }
+  }
+}
+
+TEST(Machines, NothingOnTrainium3IsCalledMeasured) {
+  for (const char* name : {"trn3-ultraserver-gen1", "trn3-ultraserver-gen2"}) {
+    for (const ResolvedParameter& p : load_platform(name).parameters) {
+      EXPECT_NE(p.confidence, "measured")
+          << name << " " << p.name << ": no instruction or collective was measured there";
+    }
+  }
+}
+
+TEST(Machines, ShapesAreTheDocumentedOnes) {
+  const MachineSpec server = load_platform("trn2-48xlarge").machine;
+  EXPECT_EQ(server.chips, 16U);
+  EXPECT_EQ(server.cores(), 128U);
+  const MachineSpec trn2 = load_platform("trn2-ultraserver").machine;
+  EXPECT_EQ(trn2.chips, 64U);
+  EXPECT_EQ(trn2.cores(), 512U);
+  EXPECT_EQ(trn2.cores_per_stack(), 2U);
+  EXPECT_EQ(trn2.fabric.kind, FabricKind::kTorus);
+  const MachineSpec gen1 = load_platform("trn3-ultraserver-gen1").machine;
+  EXPECT_EQ(gen1.chips, 64U);
+  EXPECT_FALSE(gen1.fabric.sled_switch);
+  const MachineSpec gen2 = load_platform("trn3-ultraserver-gen2").machine;
+  EXPECT_EQ(gen2.chips, 144U);
+  EXPECT_EQ(gen2.cores(), 1152U);
+  EXPECT_TRUE(gen2.fabric.sled_switch);
+}
+
+TEST(Machines, ATrainium3Gen2UltraServerHas362PetaflopsOfMxfp8ByBothCounts) {
+  const Platform gen2 = load_platform("trn3-ultraserver-gen2");
+  EXPECT_DOUBLE_EQ(gen2.machine.array_peak(Dtype::kMxfp8), 2.0 * 512 * 128 * 2.4e9 * 1152);
+  EXPECT_EQ(std::lround(gen2.machine.array_peak(Dtype::kMxfp8) / 1e15), 362);
+  EXPECT_EQ(std::lround(published(gen2, "mxfp8") / 1e15), 362);
+  EXPECT_EQ(gen2.machine.array_peak(Dtype::kMxfp4), gen2.machine.array_peak(Dtype::kMxfp8));
+}
+
+TEST(Machines, TotalsOfMemoryEqualThePublishedOnes) {
+  for (const std::string& name : platform_names()) {
+    const Platform platform = load_platform(name);
+    EXPECT_DOUBLE_EQ(capacity(platform.machine), published(platform, "capacity")) << name;
+    EXPECT_DOUBLE_EQ(bandwidth(platform.machine), published(platform, "bandwidth")) << name;
+  }
+  const Platform gen2 = load_platform("trn3-ultraserver-gen2");
+  EXPECT_DOUBLE_EQ(capacity(gen2.machine) / kGiB, 20'736);
+  EXPECT_DOUBLE_EQ(bandwidth(gen2.machine) / 1e12, 705.6);
+}
+
+TEST(Machines, ChipTotalsOfBf16CountEnginesThatDoNoMatmul) {
+  for (const std::string& name : platform_names()) {
+    const Platform platform = load_platform(name);
+    const double ratio = platform.machine.array_peak(Dtype::kBf16) / published(platform, "bf16");
+    EXPECT_GT(ratio, 0.93) << name;
+    EXPECT_LT(ratio, 0.95) << name;
+  }
+}
+
+TEST(Machines, AgainstTheTrn2UltraServerTheRatiosOfTheTalkAreReproducedSaveBandwidth) {
+  const Platform trn2 = load_platform("trn2-ultraserver");
+  const Platform gen2 = load_platform("trn3-ultraserver-gen2");
+  EXPECT_NEAR(published(gen2, "mxfp8") / published(trn2, "fp8"), 4.36, 0.005);
+  EXPECT_NEAR(gen2.machine.array_peak(Dtype::kMxfp8) / trn2.machine.array_peak(Dtype::kFp8), 4.50, 0.005);
+  EXPECT_DOUBLE_EQ(capacity(gen2.machine) / capacity(trn2.machine), 3.375);
+  EXPECT_NEAR(bandwidth(gen2.machine) / bandwidth(trn2.machine), 3.80, 0.005);
+  EXPECT_NEAR(published(gen2, "talk_compute_over_trn2"), 4.36, 0.05);
+  EXPECT_NEAR(published(gen2, "talk_capacity_over_trn2"), 3.375, 0.05);
+  EXPECT_GT(published(gen2, "talk_bandwidth_over_trn2") - 3.80, 0.05) << "said 3.9: not reproduced";
+}
+
+TEST(Machines, PowerClosesOnTheTotalsOfItsSources) {
+  EXPECT_NEAR(at_tdp_kw(load_platform("trn2-ultraserver").machine), 47.8, 0.05);
+  EXPECT_NEAR(at_tdp_kw(load_platform("trn3-ultraserver-gen1").machine), 64.9, 0.05);
+  EXPECT_NEAR(at_tdp_kw(load_platform("trn3-ultraserver-gen2").machine), 145.1, 0.05);
+  EXPECT_NEAR(2 * at_tdp_kw(load_platform("trn2-48xlarge").machine), 26.0, 0.05) << "a standard rack has two servers";
+}
+
+TEST(Machines, AllInUtilityPowerPerChip) {
+  const auto per_chip = [](const char* name) {
+    const MachineSpec m = load_platform(name).machine;
+    const Watts it = it_power(m.power.chip.tdp, m.chips, m.power.system);
+    return utility_power(it, m.power.system).count() / m.chips / 1e3;
+  };
+  EXPECT_NEAR(per_chip("trn2-ultraserver"), 0.90, 0.01);
+  EXPECT_NEAR(per_chip("trn3-ultraserver-gen1"), 1.22, 0.01);
+  EXPECT_NEAR(per_chip("trn3-ultraserver-gen2"), 1.17, 0.02);  // quoted for a PUE of 1.08 to 1.10
+}
+
+TEST(Machines, AnEvenMixOfReadsAndWritesSustainsFourFifthsOfHbm) {
+  for (const std::string& name : platform_names()) {
+    const HbmSpec hbm = load_platform(name).machine.hbm;
+    EXPECT_NEAR(1 / (0.5 / hbm.read_fraction + 0.5 / hbm.write_fraction), 0.80, 0.002) << name;
+  }
+}
+
+TEST(Machines, ADependentMessageOnTrn2TakesTwoPointFourMicroseconds) {
+  const MachineSpec m = load_platform("trn2-48xlarge").machine;
+  const Time message =
+      m.core.collective.message_issue + m.core.collective.step + m.dma.dispatch + m.dma.read_latency + m.dma.notify;
+  EXPECT_NEAR(microseconds(message), 2.4, 0.001);
+}
+
+TEST(Machines, ABf16TileOf512ColumnsTakes213NanosecondsOfTheArray) {
+  for (const std::string& name : platform_names()) {
+    const TensorSpec tensor = load_platform(name).machine.core.tensor;
+    EXPECT_EQ(duration(std::uint64_t{512}, tensor.clock), Time(213'333)) << name;
+  }
+}
+
+/// Chip power at the point that the energies were closed on: array full, HBM 40 %, links 50 %, vector and scalar 50 %
+/// with 6 B of SBUF per element, and the SRAM traffic per MAC of stationary weights with 512-column tiles.
+double chip_watts(const MachineSpec& m, Dtype dtype, double sbuf_per_mac, double psum_per_mac,
+                  double elements_per_second) {
+  const ChipPowerSpec& p = m.power.chip;
+  const double macs = m.array_peak(dtype) / 2 / m.chips;
+  const double sram = macs * (sbuf_per_mac * p.sbuf_byte.count() + psum_per_mac * p.psum_byte.count());
+  const double hbm = 0.4 * static_cast<double>(m.hbm.bandwidth.count()) * m.hbm.stacks * p.hbm_byte.count();
+  const double vector = elements_per_second * (p.vector_element.count() + 6 * p.sbuf_byte.count());
+  return p.static_power.count() + macs * p.mac[static_cast<std::size_t>(dtype)].count() + sram + hbm + vector;
+}
+
+TEST(Machines, EnergiesCloseOnTheChipsTdp) {
+  // Element rates at half use: eight cores x 128 lanes x (vector + scalar clock) / 2.
+  const MachineSpec trn2 = load_platform("trn2-ultraserver").machine;
+  EXPECT_NEAR(chip_watts(trn2, Dtype::kBf16, 0.0195, 0.0625, 8 * 128 * (0.96e9 + 1.2e9) / 2), 500, 15);
+  EXPECT_NEAR(chip_watts(trn2, Dtype::kFp8, 0.0098, 0.03125, 8 * 128 * (0.96e9 + 1.2e9) / 2), 500, 15);
+  const MachineSpec trn3 = load_platform("trn3-ultraserver-gen2").machine;
+  EXPECT_NEAR(chip_watts(trn3, Dtype::kMxfp8, 0.0098, 0.0156, 8 * 128 * (1.2e9 + 1.2e9) / 2), 700, 20);
+}
+
+}  // namespace
+}  // namespace trnsim

@@ -1,0 +1,63 @@
+// A thousand damaged platform files: each is read or refused by one sentence, and nothing else happens.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <random>
+
+#include "platforms/platform.h"
+#include "tests/platforms/files.h"
+
+namespace trnsim {
+namespace {
+
+std::string damaged(std::string text, std::mt19937& random) {
+  static const std::string kBytes =
+      "0123456789.,-+eE\"#%\n\r\t \0x\xC3"
+      "abzGB/_[]";
+  const std::size_t changes = 1 + random() % 4;
+  for (std::size_t i = 0; i < changes && !text.empty(); ++i) {
+    const std::size_t at = random() % text.size();
+    switch (random() % 3) {
+      case 0:
+        text[at] = kBytes[random() % kBytes.size()];
+        break;
+      case 1:
+        text.erase(at, 1 + random() % 12);
+        break;
+      default:
+        text.insert(at, 1 + random() % 3, kBytes[random() % kBytes.size()]);
+    }
+  }
+  return text;
+}
+
+TEST(DamagedPlatforms, AreReadOrRefusedWithTheirPath) {
+  const sample::Files files;
+  std::string text = "parameter,value,unit,low,high,confidence,source\n";
+  for (const ResolvedParameter& p : load_platform("trn3-ultraserver-gen2").parameters) {
+    text +=
+        p.name + "," + p.value + "," + p.unit + "," + p.low + "," + p.high + "," + p.confidence + ",\"a, source\"\n";
+  }
+  std::mt19937 random(20'240'601);  // NOLINT: the same thousand every time
+  int read = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string path = files.write("damaged.csv", damaged(text, random));
+    try {
+      const Platform platform = load_platform(path);
+      ++read;
+      EXPECT_TRUE(std::isfinite(platform.machine.array_peak(Dtype::kMxfp8)));
+      EXPECT_GT(platform.machine.array_peak(Dtype::kBf16), 0);
+    } catch (const InputError& error) {
+      const std::string message = error.what();
+      EXPECT_EQ(message.rfind(path + ":", 0), 0U) << message;
+      EXPECT_NE(message.find("; "), std::string::npos) << message;
+    }
+  }
+  EXPECT_GT(read, 50) << "a change inside a source or a digit is no error";
+  EXPECT_LT(read, 800);
+}
+
+}  // namespace
+}  // namespace trnsim
