@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "models/mechanism/error.h"
+#include "sweeps/evaluate.h"
 #include "tests/sweeps/folder.h"
 
 namespace trnsim {
@@ -147,6 +148,21 @@ TEST_F(SweepFile, RefusesMoreThanTenMillionPointsWithTheirNumber) {
                     big + "\n")
                 .find("more than 2^64 points"),
             std::string::npos);
+}
+
+/// The fenced block of docs/cli.md that starts with `header`.
+std::string example_in_docs(const std::string& header) {
+  std::ifstream in(TRNSIM_ROOT "/docs/cli.md");
+  const std::string page{std::istreambuf_iterator<char>(in), {}};
+  const std::size_t begin = page.find(header);
+  return begin == std::string::npos ? "" : page.substr(begin, page.find("```", begin) - begin);
+}
+
+TEST_F(SweepFile, TheDocumentedExampleIsValid) {
+  const Sweep sweep = read(example_in_docs("id,platform,workload"));
+  EXPECT_EQ(sweep.points.size(), 12U);
+  EXPECT_EQ(sweep.checks.size(), 1U);
+  for (const Point& point : sweep.points) EXPECT_NO_THROW(check_input(point)) << point.id;
 }
 
 TEST(MainSweep, HasAtMostTwoHundredPointsAndBothTrn2Precisions) {
