@@ -114,7 +114,7 @@ TEST_F(PlatformFile, ErrorsNameFileLineColumnAndTheRightThing) {
       {"fabric.racks,3,count,,,estimated,a\n", "has no effect on this machine's fabric"},
       {"fabric.kind,toros,,,,estimated,a\n", "did you mean torus?"},
       {"core[9999].clock_scale,0.5,1,,,estimated,a\n", "cores 0 to 127"},
-      {"core[0].clock_scale,0,1,,,estimated,a\n", "must be above 0"},
+      {"core[0].clock_scale,0,1,,,estimated,a\n", "is out of range; use 0.001 to 1000"},
   };
   for (const auto& c : cases) EXPECT_NE(error_of(c.row).find(c.says), std::string::npos) << error_of(c.row);
 }
