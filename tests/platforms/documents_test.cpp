@@ -1,0 +1,48 @@
+// docs/platforms.md says what the reader does.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "platforms/parameters.h"
+#include "platforms/platform.h"
+#include "tests/platforms/files.h"
+
+namespace trnsim {
+namespace {
+
+std::string page() {
+  std::ifstream file(std::string(TRNSIM_ROOT) + "/docs/platforms.md");
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+TEST(PlatformsPage, ItsExampleIsAPlatform) {
+  const std::string text = page();
+  const std::size_t begin = text.find("```\n") + 4;
+  std::string example = text.substr(begin, text.find("```", begin) - begin);
+  const std::string parent = "inherits,";
+  ASSERT_NE(example.find(parent), std::string::npos);
+  example.insert(example.find(parent) + parent.size(), data_folder() + "/platforms/");
+  const sample::Files files;
+  const MachineSpec machine = load_platform(files.write("example.csv", example)).machine;
+  EXPECT_EQ(machine.fabric.xy.lanes_bandwidth, BytesPerSecond(256'000'000'000));
+}
+
+TEST(PlatformsPage, NamesEveryUnitAndConfidence) {
+  const std::string text = page();
+  const auto named = [&](const std::string& word) { return text.find('`' + word + '`') != std::string::npos; };
+  for (const Dimension dimension :
+       {Dimension::kCount, Dimension::kFraction, Dimension::kFrequency, Dimension::kBandwidth, Dimension::kCapacity,
+        Dimension::kTime, Dimension::kPower, Dimension::kPrice}) {
+    std::istringstream units(accepted_units(dimension));
+    for (std::string unit; std::getline(units >> std::ws, unit, ',');) EXPECT_TRUE(named(unit)) << unit;
+  }
+  for (const char* word : {"documented", "measured", "derived", "third-party", "estimated", "calibrated"}) {
+    EXPECT_TRUE(named(word)) << word;
+  }
+}
+
+}  // namespace
+}  // namespace trnsim
