@@ -3,9 +3,13 @@
 namespace trnsim {
 namespace {
 
-Joules times(Joules per_action, std::uint64_t count) { return per_action * static_cast<double>(count); }
+Joules times(Joules per_action, std::uint64_t count) {
+  return per_action * static_cast<double>(count);
+}
 
-Watts all(std::uint32_t count, Watts each) { return each * static_cast<double>(count); }
+Watts all(std::uint32_t count, Watts each) {
+  return each * static_cast<double>(count);
+}
 
 }  // namespace
 
@@ -28,6 +32,8 @@ Watts it_power(Watts chip, std::uint32_t chips, const SystemPowerSpec& s) {
   return parts * ((1 + s.fan_fraction) / s.psu_efficiency);
 }
 
-Watts utility_power(Watts it, const SystemPowerSpec& spec) { return it * ((1 + spec.network_share) * spec.pue); }
+Watts utility_power(Watts it, const SystemPowerSpec& spec) {
+  return it * ((1 + spec.network_share) * spec.pue);
+}
 
 }  // namespace trnsim

@@ -21,7 +21,8 @@ struct EnergyReport {
                                      const ChipPowerSpec& spec);
 
 /// IT power with chips drawing `chip` each:
-/// [chips x chip x (1 + vrm) + hosts + nics + retimers + cables + switches + top of rack + auxiliary] x (1 + fans) / psu.
+/// [chips x chip x (1 + vrm) + hosts + nics + retimers + cables + switches + top of rack + auxiliary] x (1 + fans) /
+/// psu.
 [[nodiscard]] Watts it_power(Watts chip, std::uint32_t chips, const SystemPowerSpec& spec);
 
 /// Utility power: IT x (1 + network share) x PUE.
