@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "models/mechanism/error.h"
+#include "platforms/platform.h"
 
 namespace trnsim::sample {
 
@@ -39,6 +40,16 @@ class Files {
  private:
   std::filesystem::path folder_;
 };
+
+/// Platform `name` with all that it inherits as the text of one file.
+inline std::string flattened(const std::string& name) {
+  std::string text = "parameter,value,unit,low,high,confidence,source\n";
+  for (const ResolvedParameter& p : load_platform(name).parameters) {
+    text +=
+        p.name + "," + p.value + "," + p.unit + "," + p.low + "," + p.high + "," + p.confidence + ",\"a, source\"\n";
+  }
+  return text;
+}
 
 /// The message of the InputError that `action` throws; empty if it throws none.
 template <class Action>

@@ -35,11 +35,7 @@ std::string damaged(std::string text, std::mt19937& random) {
 
 TEST(DamagedPlatforms, AreReadOrRefusedWithTheirPath) {
   const sample::Files files;
-  std::string text = "parameter,value,unit,low,high,confidence,source\n";
-  for (const ResolvedParameter& p : load_platform("trn3-ultraserver-gen2").parameters) {
-    text +=
-        p.name + "," + p.value + "," + p.unit + "," + p.low + "," + p.high + "," + p.confidence + ",\"a, source\"\n";
-  }
+  const std::string text = sample::flattened("trn3-ultraserver-gen2");
   std::mt19937 random(20'240'601);  // NOLINT: the same thousand every time
   int read = 0;
   for (int i = 0; i < 1000; ++i) {

@@ -48,9 +48,15 @@ std::string bound(const Parameter& parameter, double base, int step) {
   return text.data() + base_unit(parameter.dimension);
 }
 
+/// What is said of `parameter` set to `value` on a machine that has it; empty if accepted.
 std::string refusal(const Parameter& parameter, const std::string& value) {
-  const std::string base = parameter.applies == Applies::kSwitched ? "trn3-ultraserver-gen2" : "trn2-ultraserver";
-  return input_error([&] { static_cast<void>(load_platform(base, {{std::string(parameter.name), value, "--set"}})); });
+  static const sample::Files files;
+  static const std::string torus = files.write("torus.csv", sample::flattened("trn2-ultraserver"));
+  static const std::string switched = files.write("switched.csv", sample::flattened("trn3-ultraserver-gen2"));
+  const std::string& machine = parameter.applies == Applies::kSwitched ? switched : torus;
+  return input_error([&] {
+    static_cast<void>(load_platform(machine, {{std::string(parameter.name), value, "--set"}}));
+  });
 }
 
 TEST(ParameterTable, IsSortedAndEveryRowHasAMeaning) {
