@@ -7,12 +7,6 @@ namespace {
 TEST(Fold, FoldedIsFlatToTheByteOnTrn2_48xlarge) {
   folded_is_flat("trn2-48xlarge", "16");
 }
-folded_is_flat("trn2-ultraserver", "16");
-}
-folded_is_flat("trn3-ultraserver-gen1", "8");
-}
-folded_is_flat("trn3-ultraserver-gen2", "8");
-}
 
 TEST(Flat, EveryCoreOfTheMachineIsSimulated) {
   const PointRow row = row_of("trn2-48xlarge", {{"batch_per_replica", "1"}, {"run.fold", "none"}});

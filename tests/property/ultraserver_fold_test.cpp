@@ -5,6 +5,16 @@ namespace trnsim {
 namespace {
 
 TEST(FoldOfAnUltraServer, FoldedIsFlatToTheByteOnTrn2) {
-  TEST(FoldOfAnUltraServer, FoldedIsFlatToTheByteOnTrn3Gen1) {
-    TEST(FoldOfAnUltraServer, FoldedIsFlatToTheByteOnTrn3Gen2) {}  // namespace
-  }                                                                // namespace trnsim
+  folded_is_flat("trn2-ultraserver", "16");
+}
+
+TEST(FoldOfAnUltraServer, FoldedIsFlatToTheByteOnTrn3Gen1) {
+  folded_is_flat("trn3-ultraserver-gen1", "8");
+}
+
+TEST(FoldOfAnUltraServer, FoldedIsFlatToTheByteOnTrn3Gen2) {
+  folded_is_flat("trn3-ultraserver-gen2", "8");
+}
+
+}  // namespace
+}  // namespace trnsim
