@@ -18,7 +18,7 @@ struct Said {
 
 /// Starts `trnsim arguments`, its output into files of `folder`.
 inline pid_t start_trnsim(const Folder& folder, const std::string& arguments) {
-  const std::string command = std::string("exec " TRNSIM_BINARY " ") + arguments;
+  const std::string command = std::string("exec '" TRNSIM_BINARY "' ") + arguments;
   const std::string out = folder.path("out.txt"), err = folder.path("err.txt");
   const pid_t pid = fork();
   if (pid != 0) return pid;
