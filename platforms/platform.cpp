@@ -40,11 +40,6 @@ using Entries = std::map<std::string, Entry>;
   throw InputError(place + ": " + message);
 }
 
-std::string place(const CsvFile& file, const CsvRow& row, std::size_t column) {
-  const std::string with_colon = file.at(row, column, "");
-  return with_colon.substr(0, with_colon.size() - 2);
-}
-
 std::vector<std::string_view> all_names() {
   std::vector<std::string_view> names;
   for (const Parameter& parameter : parameter_table()) names.push_back(parameter.name);
@@ -91,9 +86,9 @@ class Reader {
     std::map<std::string, std::size_t> lines;
     for (const CsvRow& row : file.rows) {
       const std::string& name = row.fields[kName].text;
-      if (name.empty()) refuse(place(file, row, kName), "the parameter has no name; see `trnsim list parameters`");
+      if (name.empty()) refuse(file.place(row, kName), "the parameter has no name; see `trnsim list parameters`");
       if (name == "inherits") {
-        inherits_place_ = place(file, row, kValue);
+        inherits_place_ = file.place(row, kValue);
         const fs::path parent = fs::path(file.path).parent_path() / row.fields[kValue].text;
         if (!fs::exists(parent)) refuse(inherits_place_, "no file " + parent.string() + " to inherit; check its name");
         for (auto& [key, entry] : read(parent.string())) inherited.insert_or_assign(key, std::move(entry));
@@ -101,7 +96,7 @@ class Reader {
       }
       const auto [line, fresh] = lines.try_emplace(name, row.line);
       if (!fresh) {
-        refuse(place(file, row, kName),
+        refuse(file.place(row, kName),
                "duplicate row for '" + name + "', first in line " + std::to_string(line->second) + "; keep one");
       }
       own.emplace(name, entry_of(file, row));
@@ -114,18 +109,18 @@ class Reader {
     const auto text = [&](Column column) { return row.fields[column].text; };
     if (std::find(kConfidences.begin(), kConfidences.end(), text(kConfidence)) == kConfidences.end()) {
       const std::string near = nearest(text(kConfidence), kConfidences);
-      refuse(place(file, row, kConfidence),
+      refuse(file.place(row, kConfidence),
              "unknown confidence '" + text(kConfidence) + "'; " +
                  (near.empty() ? "use documented, measured, derived, third-party, estimated or calibrated"
                                : "did you mean " + near + "?"));
     }
     if (text(kSource).empty())
-      refuse(place(file, row, kSource), "the source is missing; say where the value comes from");
+      refuse(file.place(row, kSource), "the source is missing; say where the value comes from");
     Entry entry;
-    entry.place_of_name = place(file, row, kName);
-    entry.place_of_value = place(file, row, kValue);
-    entry.place_of_low = place(file, row, kLow);
-    entry.place_of_high = place(file, row, kHigh);
+    entry.place_of_name = file.place(row, kName);
+    entry.place_of_value = file.place(row, kValue);
+    entry.place_of_low = file.place(row, kLow);
+    entry.place_of_high = file.place(row, kHigh);
     entry.parameter = {text(kName),   text(kValue),
                        text(kUnit),   text(kLow),
                        text(kHigh),   text(kConfidence),

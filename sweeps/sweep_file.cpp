@@ -44,15 +44,9 @@ Column column_of(const CsvFile& file, std::size_t index) {
   Point probe;
   if (text != "platform" && text != "workload" && !text.starts_with("run.") && !is_platform_parameter(text) &&
       !is_workload_parameter(text)) {
-    add_setting(probe,
-                {text, "", file.at(file.header, index, "").substr(0, file.at(file.header, index, "").size() - 2)});
+    add_setting(probe, {text, "", file.place(file.header, index)});
   }
   return {Column::Kind::kSetting, text};
-}
-
-std::string place(const CsvFile& file, const CsvRow& row, std::size_t field) {
-  const std::string text = file.at(row, field, "");
-  return text.substr(0, text.size() - 2);
 }
 
 double number_at(const CsvFile& file, const CsvRow& row, std::size_t field) {
@@ -148,7 +142,7 @@ class Reader {
     }
     for (const Axis& axis : axes) {
       const std::string& name = columns_[axis.column].name;
-      add_setting(point, {name, own[name], place(file_, row, axis.column)});
+      add_setting(point, {name, own[name], file_.place(row, axis.column)});
       point.swept.emplace_back(name, own[name]);
     }
     for (const char* needed : {"platform", "workload"}) {
@@ -174,7 +168,7 @@ class Reader {
           row.fields[c].text.empty()) {
         continue;
       }
-      Check check{id, columns_[c].name, -INFINITY, INFINITY, {}, place(file_, row, c)};
+      Check check{id, columns_[c].name, -INFINITY, INFINITY, {}, file_.place(row, c)};
       if (find_metric(check.metric)->unit.empty()) {
         check.word = row.fields[c].text;
         sweep_.checks.push_back(check);

@@ -23,11 +23,10 @@ std::uint32_t FairShare::add_resource(BytesPerSecond rate) {
   return static_cast<std::uint32_t>(capacity_.size() - 1);
 }
 
-FairShare::FlowId FairShare::start(Time now, Bytes bytes, BytesPerSecond cap, const std::array<Demand, 2>& demands,
-                                   std::size_t demand_count, std::uint64_t token) {
+void FairShare::start(Time now, Bytes bytes, BytesPerSecond cap, const std::array<Demand, 2>& demands,
+                      std::size_t demand_count, std::uint64_t token) {
   check(bytes.count() > 0, "a flow has at least one byte");
   Flow flow;
-  flow.id = next_id_++;
   flow.token = token;
   flow.anchor = now;
   flow.remaining = static_cast<double>(bytes.count());
@@ -36,7 +35,6 @@ FairShare::FlowId FairShare::start(Time now, Bytes bytes, BytesPerSecond cap, co
   flow.demand_count = demand_count;
   flows_.push_back(flow);
   share(now);
-  return flow.id;
 }
 
 Time FairShare::next_completion() const {

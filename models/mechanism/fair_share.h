@@ -25,15 +25,13 @@ struct Demand {
 /// hence the order within one packet time.
 class FairShare {
  public:
-  using FlowId = std::uint32_t;
-
   /// Adds a resource of `rate`; returns its number.
   std::uint32_t add_resource(BytesPerSecond rate);
 
   /// Starts a flow at `now`. `cap` limits its rate. `token` comes back on completion.
   /// REQUIRES: now not before earlier calls; bytes > 0; at least one demand or a positive cap.
-  FlowId start(Time now, Bytes bytes, BytesPerSecond cap, const std::array<Demand, 2>& demands,
-               std::size_t demand_count, std::uint64_t token);
+  void start(Time now, Bytes bytes, BytesPerSecond cap, const std::array<Demand, 2>& demands, std::size_t demand_count,
+             std::uint64_t token);
 
   [[nodiscard]] bool idle() const { return flows_.empty(); }
   /// When the next flow finishes. REQUIRES: not idle().
@@ -44,7 +42,6 @@ class FairShare {
 
  private:
   struct Flow {
-    FlowId id = 0;
     std::uint64_t token = 0;
     Time anchor;           ///< when `remaining` was true
     double remaining = 0;  ///< bytes
@@ -65,7 +62,6 @@ class FairShare {
   std::vector<double> used_;      ///< scratch of share()
   std::vector<double> open_weight_;
   std::vector<Flow> flows_;  ///< in order of start
-  FlowId next_id_ = 0;
 };
 
 }  // namespace trnsim

@@ -100,7 +100,7 @@ void NeuronCore::step(Engine engine) {
     const Instruction* instruction = sequencer.current();
     if (instruction == nullptr) return;
     if (sequencer.repeats_left == 0 && !take_waits(sequencer, *instruction)) return;
-    if (!start(sequencer, *instruction)) return;
+    start(sequencer, *instruction);
   }
 }
 
@@ -127,10 +127,10 @@ bool NeuronCore::take_waits(Sequencer& sequencer, const Instruction& instruction
   return true;
 }
 
-bool NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
+void NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
   if (instruction.op == Op::kLoopBegin) {
     sequencer.enter_loop(instruction, sequencer.value(instruction.repeat));
-    return true;
+    return;
   }
   const bool resumed = sequencer.repeats_left > 0;
   std::uint64_t repeat = resumed ? sequencer.repeats_left : sequencer.value(instruction.repeat);
@@ -164,7 +164,6 @@ bool NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
     stalls_.engine_busy(sequencer.engine(), now_);
     calendar_.insert(sequencer.free_at, {What::kEngineFree, sequencer.engine(), {}, nullptr});
   }
-  return true;
 }
 
 void NeuronCore::signal_at(Time visible, const Instruction& instruction) {

@@ -43,7 +43,7 @@ struct DmaIssueSpec {
 /// Leaves out: instruction fetch, register arithmetic, SBUF port arbitration.
 class NeuronCore : public sc_core::sc_module, public CorePort {
  public:
-  /// `operator_count` etc. are read from the job's program, which must outlive the core. REQUIRES: job.program.
+  /// `job` and its program must outlive the core. REQUIRES: job.program.
   NeuronCore(sc_core::sc_module_name name, const CoreSpec& spec, const DmaIssueSpec& dma, Time lookahead,
              const CoreJob& job, bool one_by_one);
   SC_HAS_PROCESS(NeuronCore);
@@ -83,7 +83,7 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
   void handle(const Event& event);
   void add(SemaphoreUse use);
   void step(Engine engine);
-  bool start(Sequencer& sequencer, const Instruction& instruction);
+  void start(Sequencer& sequencer, const Instruction& instruction);
   bool take_waits(Sequencer& sequencer, const Instruction& instruction);
   Time occupancy(Sequencer& sequencer, const Instruction& instruction, std::uint64_t repeat, std::uint64_t free,
                  Time& completion);

@@ -132,9 +132,12 @@ void fit_to_header(const CsvFile& file, CsvRow& row) {
 
 }  // namespace
 
+std::string CsvFile::place(const CsvRow& row, std::size_t field) const {
+  return trnsim::place(path, row.line, field < row.fields.size() ? row.fields[field].column : 1);
+}
+
 std::string CsvFile::at(const CsvRow& row, std::size_t field, const std::string& message) const {
-  const std::size_t column = field < row.fields.size() ? row.fields[field].column : 1;
-  return place(path, row.line, column) + ": " + message;
+  return place(row, field) + ": " + message;
 }
 
 CsvFile read_csv(const std::string& path) {

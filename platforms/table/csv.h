@@ -26,6 +26,8 @@ struct CsvFile {
   CsvRow header;
   std::vector<CsvRow> rows;
 
+  /// "path:line:column" of a field
+  [[nodiscard]] std::string place(const CsvRow& row, std::size_t field) const;
   /// "path:line:column: message"
   [[nodiscard]] std::string at(const CsvRow& row, std::size_t field, const std::string& message) const;
 };
