@@ -238,7 +238,7 @@ Topology::Topology(const FabricSpec& spec, std::uint32_t chips, const std::map<s
   route_begin_.push_back(static_cast<std::uint32_t>(hops_.size()));
 }
 
-Route Topology::route(ChipId from, ChipId to) const {
+Route Topology::route(ChipId from, ChipId to) const& {
   const std::size_t index = from.index() * chips_ + to.index();
   const std::size_t begin = route_begin_[index];
   return {std::span(hops_).subspan(begin, route_begin_[index + 1] - begin), route_switches_[index]};

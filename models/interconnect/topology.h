@@ -38,16 +38,19 @@ struct Route {
 /// Numbers of links. Torus: by the chip that they leave, then X, Y, Z, then up before down. Switched: all sled links,
 /// then all rack links, then all cross-rack links; in each level by chip, for switch ports out of the chip before into
 /// it.
+/// Links and routes are views: a temporary gives none, since they would outlive it.
 class Topology {
  public:
   /// Builds the graph of `spec` for `chips` chips. `link_scale[i]` multiplies the bandwidth of link i.
   /// Throws InputError if the chip count does not match the shape or a scaled link does not exist.
   Topology(const FabricSpec& spec, std::uint32_t chips, const std::map<std::uint32_t, double>& link_scale);
 
-  [[nodiscard]] std::span<const Link> links() const { return links_; }
+  [[nodiscard]] std::span<const Link> links() const& { return links_; }
+  std::span<const Link> links() const&& = delete;
   /// The path that hardware takes from one chip to another: dimension-ordered on a torus (shortest way round,
   /// ties split by the parity of the source), sled then plane then cross-rack on a switched machine.
-  [[nodiscard]] Route route(ChipId from, ChipId to) const;
+  [[nodiscard]] Route route(ChipId from, ChipId to) const&;
+  Route route(ChipId from, ChipId to) const&& = delete;
 
  private:
   std::vector<Link> links_;

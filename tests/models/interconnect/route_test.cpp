@@ -123,9 +123,11 @@ TEST(Routes, LoadAllLinksOfALevelAlikeWhenEveryChipSendsToEveryOther) {
     for (const auto& [link, messages] : load["z"]) EXPECT_EQ(messages, 32U) << link;
   }
 }
+
 std::map<std::string, int> links_by_level(const FabricSpec& spec, std::uint32_t chips) {
+  const Topology topology(spec, chips, {});
   std::map<std::string, int> links;
-  for (const Link& link : Topology(spec, chips, {}).links()) ++links[link.level];
+  for (const Link& link : topology.links()) ++links[link.level];
   return links;
 }
 
@@ -159,7 +161,8 @@ TEST(Links, OfASwitchedMachineAreNumberedByLevelThenByChipOutBeforeIn) {
 TEST(Links, CarryTheSustainedShareOfTheirRawBandwidth) {
   FabricSpec spec = torus(4, 4, 1);
   spec.link_sustained_fraction = 0.75;
-  EXPECT_EQ(Topology(spec, 16, {}).links()[0].bandwidth, BytesPerSecond(96'000'000'000));
+  const Topology topology(spec, 16, {});
+  EXPECT_EQ(topology.links()[0].bandwidth, BytesPerSecond(96'000'000'000));
 }
 
 TEST(Links, AScaleOfNothingOrLessIsRefused) {
@@ -167,8 +170,9 @@ TEST(Links, AScaleOfNothingOrLessIsRefused) {
 }
 
 TEST(NoFabric, IsOneChipWithoutLinks) {
-  EXPECT_TRUE(Topology(FabricSpec{}, 1, {}).links().empty());
-  EXPECT_TRUE(Topology(FabricSpec{}, 1, {}).route(ChipId(0), ChipId(0)).hops.empty());
+  const Topology topology(FabricSpec{}, 1, {});
+  EXPECT_TRUE(topology.links().empty());
+  EXPECT_TRUE(topology.route(ChipId(0), ChipId(0)).hops.empty());
   EXPECT_THROW(Topology(FabricSpec{}, 2, {}), InputError);
 }
 

@@ -90,7 +90,8 @@ TEST(Torus, EqualWaysRoundARingAreSharedByHalfOfTheSources) {
 }
 
 TEST(Torus, ADimensionOfTwoHasOneLinkEachWayAndOddShapesReachEverywhere) {
-  EXPECT_EQ(Topology(torus(2, 1, 1), 2, {}).links().size(), 2U);
+  const Topology pair(torus(2, 1, 1), 2, {});
+  EXPECT_EQ(pair.links().size(), 2U);
   const Topology topology(torus(3, 5, 2), 30, {});
   for (std::uint32_t from = 0; from < 30; ++from) {
     for (std::uint32_t to = 0; to < 30; ++to) {
