@@ -116,12 +116,7 @@ void read_model_run(const Reader& read, const MachineSpec& machine, Settings& se
   }
   settings.tp = read.degree("tp");
   settings.ep = read.degree("ep");
-  settings.tp_origin = read.need("tp").origin;
-  settings.ep_origin = read.need("ep").origin;
-  if (!read.is_auto("dp")) {
-    settings.dp = read.degree("dp");
-    settings.dp_origin = read.need("dp").origin;
-  }
+  if (!read.is_auto("dp")) settings.dp = read.degree("dp");
   settings.expert_dtype = expert_dtype_of(read, machine);
   settings.moe_kernel = choose<MoeKernel, 2>(read.word("moe_kernel"), {"selected", "all_expert"});
   settings.moe_exchange = choose<MoeExchange, 2>(read.word("moe_exchange"), {"all_to_all", "all_gather"});

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "models/program/dtype.h"
 #include "models/system/machine_spec.h"
@@ -50,7 +49,6 @@ struct Settings {
   Dtype dtype = Dtype::kBf16;         ///< matmul
   bool causal = true;                 ///< attention
   std::uint64_t window = 0;           ///< attention; 0 = all keys
-  std::string tp_origin, ep_origin, dp_origin;
 };
 
 /// Typed values of `workload` for `machine` (which sets what is `auto`). Throws InputError if one is missing and

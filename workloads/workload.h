@@ -65,7 +65,8 @@ struct Workload {
                                      const std::string& data_folder);
 
 /// Maps `workload` onto `machine` and writes its programs. `seed` drives every random draw.
-/// Throws InputError (a value that no machine accepts) or InfeasibleError (does not fit this machine).
+/// Throws InputError (the file contradicts itself) or InfeasibleError (the model's degrees or this machine do not
+/// allow it).
 [[nodiscard]] LoweredWorkload lower(const Workload& workload, const MachineSpec& machine, std::uint64_t seed);
 
 [[nodiscard]] bool is_workload_parameter(std::string_view name);

@@ -33,10 +33,10 @@ TEST(Launch, APointThatTakesTooLongIsATimeoutAndTheOthersGoOn) {
 TEST(Launch, WrongInputFoundInAChildIsAnInputError) {
   Point point = matmul("1");
   point.workload = "gpt-oss-120b-decode";
-  point.workload_overrides = {{"tp", "7", "sweep.csv:2:3"}};
+  point.workload_overrides = {{"kv_heads", "7", "sweep.csv:2:3"}};
   try {
     launch({point}, {1, {}}, [](std::size_t, const PointRow&, std::size_t) {});
-    FAIL() << "tp=7 does not divide 64 heads";
+    FAIL() << "7 KV heads do not divide 64 heads";
   } catch (const InputError& error) {
     EXPECT_EQ(std::string(error.what()).substr(0, 13), "sweep.csv:2:3") << error.what();
   }

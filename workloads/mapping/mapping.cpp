@@ -27,13 +27,12 @@ std::vector<std::uint32_t> valid_ep(const ModelShape& model, std::uint32_t tp) {
 void check_degrees(const Settings& s) {
   const std::vector<std::uint32_t> tps = valid_tp(s.model);
   if (std::find(tps.begin(), tps.end(), s.tp) == tps.end()) {
-    throw InputError(s.tp_origin + ": tp=" + std::to_string(s.tp) +
-                     " does not divide the heads; valid: " + list_of(tps));
+    throw InfeasibleError("tp=" + std::to_string(s.tp) + " does not divide the heads; valid: " + list_of(tps));
   }
   const std::vector<std::uint32_t> eps = valid_ep(s.model, s.tp);
   if (std::find(eps.begin(), eps.end(), s.ep) == eps.end()) {
-    throw InputError(s.ep_origin + ": ep=" + std::to_string(s.ep) + " does not fit " + std::to_string(s.model.experts) +
-                     " experts and tp=" + std::to_string(s.tp) + "; valid: " + list_of(eps));
+    throw InfeasibleError("ep=" + std::to_string(s.ep) + " does not fit " + std::to_string(s.model.experts) +
+                          " experts and tp=" + std::to_string(s.tp) + "; valid: " + list_of(eps));
   }
 }
 
@@ -66,8 +65,8 @@ Mapping map_onto(const Settings& s, const MachineSpec& machine) {
   m.groups = fit;
   if (s.dp.has_value()) {
     if (*s.dp % m.replicas_per_group() != 0) {
-      throw InputError(s.dp_origin + ": dp=" + std::to_string(*s.dp) +
-                       " is no multiple of ep/tp=" + std::to_string(m.replicas_per_group()));
+      throw InfeasibleError("dp=" + std::to_string(*s.dp) +
+                            " is no multiple of ep/tp=" + std::to_string(m.replicas_per_group()));
     }
     m.groups = *s.dp / m.replicas_per_group();
     if (m.groups > fit) {

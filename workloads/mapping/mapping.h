@@ -39,7 +39,7 @@ struct Mapping {
 /// Degrees of tensor parallelism that the model's heads allow, ascending.
 [[nodiscard]] std::vector<std::uint32_t> valid_tp(const ModelShape& model);
 
-/// Throws InputError for degrees that no machine accepts, naming those that are; InfeasibleError if the machine is
+/// Throws InfeasibleError for degrees that the model does not allow, naming those that it does, and if the machine is
 /// smaller than one group.
 [[nodiscard]] Mapping map_onto(const Settings& settings, const MachineSpec& machine);
 
