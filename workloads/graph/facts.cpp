@@ -165,6 +165,7 @@ class GroupBytes {
 };
 
 std::uint64_t prefill_flop(const ModelShape& model, std::uint64_t prompts, std::uint64_t prompt) {
+  if (prompt == 0) return 0;  // no last token that would meet the output matrix
   const std::uint64_t full = model.full_layers();
   const LayerFlop all = layer_flop(model, prompts * prompt, prompts * causal_pairs(prompt, 0));
   const LayerFlop windowed = layer_flop(model, prompts * prompt, prompts * causal_pairs(prompt, model.window));

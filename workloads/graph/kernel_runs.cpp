@@ -7,12 +7,14 @@
 #include "workloads/graph/count.h"
 #include "workloads/graph/facts.h"
 #include "workloads/graph/layer_writer.h"
+#include "workloads/graph/memory.h"
 #include "workloads/kernels/kernels.h"
 
 namespace trnsim {
 namespace {
 
 constexpr std::uint64_t kBf16Bytes = 2;
+constexpr std::uint64_t kQuarterBitsPerByte = 32;
 constexpr std::uint64_t kSmallTensors = 8192;  // per partition
 
 std::uint64_t share(std::uint64_t count, std::uint32_t lnc, std::uint32_t lane) {
@@ -114,6 +116,8 @@ LoweredWorkload lower_matmul(const Settings& s, const MachineSpec& machine) {
                           " needs a tensor engine that multiplies microscaled " + "formats, which " + machine.name +
                           " has not; use bf16 or fp8");
   }
+  const Wide m = s.m, n = s.n, k = s.k;
+  check_operands((m * k + k * n) * quarter_bits(s.dtype) / kQuarterBitsPerByte + m * n * kBf16Bytes, machine);
   LoweredWorkload lowered;
   lowered.job = job_of(s, machine, kSmallTensors, [&](KernelWriter& w) {
     matmul_kernel(w, {s.m, w.share(s.n), s.k, s.dtype});
@@ -126,6 +130,8 @@ LoweredWorkload lower_matmul(const Settings& s, const MachineSpec& machine) {
 }
 
 LoweredWorkload lower_attention(const Settings& s, const MachineSpec& machine) {
+  const Wide sequences = s.batch, queries = s.query_tokens, keys = s.context;
+  check_operands(2 * sequences * (queries * s.model.q_width() + keys * s.model.kv_width()) * kBf16Bytes, machine);
   LoweredWorkload lowered;
   const std::uint64_t width = s.model.q_width() + 2 * s.model.kv_width();
   const std::uint64_t rows =

@@ -12,11 +12,18 @@ namespace {
 constexpr std::uint64_t kBf16Bytes = 2;
 // Residual stream, its copy, and the two buffers of a collective.
 constexpr std::uint64_t kActivationCopies = 4;
+constexpr double kMostParameters = 1e17;
 
 std::string gib(double bytes) {
   char text[64];
   std::snprintf(text, sizeof text, "%.1f", bytes / 1073741824.0);
   return text;
+}
+
+std::string whole(Wide bytes) {
+  std::string digits;
+  for (; bytes > 0; bytes /= 10) digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(bytes % 10)));
+  return digits;
 }
 
 // Weights of one chip if nothing but the mapping's own split existed: no copies.
@@ -28,20 +35,66 @@ double weights_per_chip(const Settings& s, std::uint32_t tp, std::uint32_t ep, c
   return (experts / std::max(tp, ep) + other / tp) * ranks_per_chip;
 }
 
-void check_weights(const Settings& s, const Mapping& m, const MachineSpec& machine) {
-  const auto capacity = static_cast<double>(machine.hbm.capacity.count() * machine.hbm.stacks);
-  const double need = weights_per_chip(s, m.tp, m.ep, machine);
-  if (need <= capacity) return;
-  std::string message = "weights need " + gib(need) + " GiB per chip, has " + gib(capacity);
-  for (const std::uint32_t tp : valid_tp(s.model)) {
-    if (std::uint64_t{tp} * s.lnc > machine.cores() || weights_per_chip(s, tp, m.ep, machine) > capacity) continue;
-    throw InfeasibleError(message + "; smallest tp that fits: " + std::to_string(tp));
-  }
-  throw InfeasibleError(message + "; no tp fits");
+double capacity_of_chip(const MachineSpec& machine) {
+  return static_cast<double>(machine.hbm.capacity.count() * machine.hbm.stacks);
 }
 
-std::uint64_t tokens_in_flight(const Settings& s, const Mapping& m) {
-  return m.batch_per_replica * (s.phase == Phase::kPrefill ? s.prompt_tokens : 1);
+std::uint64_t reserve_of_stack(const MachineSpec& machine) {
+  return machine.cores_per_stack() *
+         (machine.hbm.reserve_per_core.count() + machine.hbm.reserve_other_per_core.count());
+}
+
+std::uint64_t ranks_of_stack(const Mapping& m, const MachineSpec& machine) {
+  const std::uint64_t room = machine.cores_per_stack() / m.lnc;
+  return std::min<std::uint64_t>(room, std::uint64_t{m.groups} * m.group_ranks);
+}
+
+/// Exact: a batch and a context that no machine holds pass 2^64 bytes.
+Wide bytes_of_stack(const RankMemory& memory, std::uint64_t sequences, const Mapping& m, const MachineSpec& machine) {
+  const Wide rank = static_cast<Wide>(memory.weights) + static_cast<Wide>(sequences) * memory.sequence();
+  return static_cast<Wide>(ranks_of_stack(m, machine)) * rank + reserve_of_stack(machine);
+}
+
+bool fits(Settings s, std::uint32_t tp, const MachineSpec& machine) {
+  s.tp = tp;
+  try {
+    const Mapping m = map_onto(s, machine);
+    return weights_per_chip(s, m.tp, m.ep, machine) <= capacity_of_chip(machine) &&
+           bytes_of_stack(rank_memory(s, m), m.batch_per_replica, m, machine) <= machine.hbm.capacity.count();
+  } catch (const InfeasibleError&) {
+    return false;
+  }
+}
+
+std::string smallest_tp(const Settings& s, const MachineSpec& machine) {
+  for (const std::uint32_t tp : valid_tp(s.model)) {
+    if (fits(s, tp, machine)) return "; smallest tp that fits: " + std::to_string(tp);
+  }
+  return "; no tp fits";
+}
+
+/// Counts of parameters are 64 bits wide.
+void check_countable(const ModelShape& model) {
+  const double parameters = 3.0 * static_cast<double>(model.layers) * static_cast<double>(model.experts) *
+                            static_cast<double>(model.hidden) * static_cast<double>(model.ffn);
+  if (parameters > kMostParameters)
+    throw InfeasibleError("the model has more than 10^17 parameters; none is that large");
+}
+
+void check_weights(const Settings& s, const Mapping& m, const MachineSpec& machine) {
+  const double capacity = capacity_of_chip(machine);
+  const double need = weights_per_chip(s, m.tp, m.ep, machine);
+  if (need <= capacity) return;
+  throw InfeasibleError("weights need " + gib(need) + " GiB per chip, has " + gib(capacity) + smallest_tp(s, machine));
+}
+
+/// How many sequences fit instead, if any do.
+std::string most_sequences(const Settings& s, const RankMemory& memory, const Mapping& m, const MachineSpec& machine) {
+  const Wide room = static_cast<Wide>(machine.hbm.capacity.count()) - bytes_of_stack(memory, 0, m, machine);
+  if (room < 0) return smallest_tp(s, machine);
+  const auto most = static_cast<std::uint64_t>(room / ranks_of_stack(m, machine) / memory.sequence());
+  if (most == 0) return smallest_tp(s, machine);
+  return "; at most " + std::to_string(most) + " sequences per replica fit" + smallest_tp(s, machine);
 }
 
 }  // namespace
@@ -74,23 +127,31 @@ RankMemory rank_memory(const Settings& s, const Mapping& m) {
   const std::uint64_t seen = s.phase == Phase::kPrefill ? s.prompt_tokens : s.context;
   const std::uint64_t positions =
       model.full_layers() * seen + (model.layers - model.full_layers()) * std::min(seen, model.window);
-  memory.kv_cache = m.batch_per_replica * positions * 2 * m.kv_heads * model.head_dim * kBf16Bytes;
-  memory.activations = kActivationCopies * tokens_in_flight(s, m) * h * kBf16Bytes;
+  memory.kv_cache = positions * 2 * m.kv_heads * model.head_dim * kBf16Bytes;
+  memory.activations = kActivationCopies * (s.phase == Phase::kPrefill ? s.prompt_tokens : 1) * h * kBf16Bytes;
   return memory;
 }
 
-std::uint64_t check_memory(const Settings& s, const Mapping& m, const MachineSpec& machine) {
-  check_weights(s, m, machine);
-  const std::uint64_t reserve = machine.hbm.reserve_per_core.count() + machine.hbm.reserve_other_per_core.count();
-  const std::uint64_t ranks_per_stack = machine.cores_per_stack() / m.lnc;
-  const std::uint64_t ranks_used = std::min<std::uint64_t>(ranks_per_stack, std::uint64_t{m.groups} * m.group_ranks);
-  const std::uint64_t per_stack = ranks_used * rank_memory(s, m).total() + machine.cores_per_stack() * reserve;
+void check_operands(Wide bytes, const MachineSpec& machine) {
+  const Wide need = bytes + reserve_of_stack(machine);
   const std::uint64_t capacity = machine.hbm.capacity.count();
-  if (per_stack > capacity) {
-    throw InfeasibleError("weights, KV cache and reserve need " + gib(static_cast<double>(per_stack)) +
-                          " GiB per HBM stack, has " + gib(static_cast<double>(capacity)));
+  if (need <= capacity) return;
+  throw InfeasibleError("operands and reserve need " + gib(static_cast<double>(need)) + " GiB per HBM stack, has " +
+                        gib(static_cast<double>(capacity)) + ": short by " + whole(need - capacity) + " bytes");
+}
+
+std::uint64_t check_memory(const Settings& s, const Mapping& m, const MachineSpec& machine) {
+  check_countable(s.model);
+  check_weights(s, m, machine);
+  const RankMemory memory = rank_memory(s, m);
+  const Wide need = bytes_of_stack(memory, m.batch_per_replica, m, machine);
+  const std::uint64_t capacity = machine.hbm.capacity.count();
+  if (need > capacity) {
+    throw InfeasibleError("weights, KV cache and reserve need " + gib(static_cast<double>(need)) +
+                          " GiB per HBM stack, has " + gib(static_cast<double>(capacity)) + ": short by " +
+                          whole(need - capacity) + " bytes" + most_sequences(s, memory, m, machine));
   }
-  return per_stack * machine.hbm.stacks;
+  return static_cast<std::uint64_t>(need) * machine.hbm.stacks;
 }
 
 }  // namespace trnsim

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "models/mechanism/units.h"
 #include "models/system/machine_spec.h"
 #include "workloads/mapping/mapping.h"
 #include "workloads/settings.h"
@@ -19,15 +20,19 @@ struct ParameterCount {
 
 /// Bytes in one rank's memory.
 struct RankMemory {
-  std::uint64_t weights = 0;  ///< copies of KV heads, router and norms counted
-  std::uint64_t kv_cache = 0;
-  std::uint64_t activations = 0;  ///< residual stream and collective buffers
-  [[nodiscard]] std::uint64_t total() const { return weights + kv_cache + activations; }
+  std::uint64_t weights = 0;      ///< copies of KV heads, router and norms counted
+  std::uint64_t kv_cache = 0;     ///< per sequence
+  std::uint64_t activations = 0;  ///< per sequence: residual stream and collective buffers
+  [[nodiscard]] std::uint64_t sequence() const { return kv_cache + activations; }
 };
 [[nodiscard]] RankMemory rank_memory(const Settings& settings, const Mapping& mapping);
 
 /// Throws InfeasibleError if the weights exceed a chip, or weights, KV cache, activations and reserve exceed a stack.
+/// The message says what would fit: the most sequences, the smallest tp.
 /// Returns the bytes used on the fullest chip, reserve included.
 std::uint64_t check_memory(const Settings& settings, const Mapping& mapping, const MachineSpec& machine);
+
+/// Throws InfeasibleError if a kernel's `bytes` of operands and results exceed what the stack of its core has left.
+void check_operands(Wide bytes, const MachineSpec& machine);
 
 }  // namespace trnsim
