@@ -33,7 +33,7 @@ struct SweepCommand {
 };
 int sweep(const SweepCommand& command);
 
-/// `what`: platforms, workloads, parameters or metrics.
+/// `what`: platforms, workloads, parameters, metrics, kernels, collectives or topologies.
 int list(const std::string& what);
 
 /// Every resolved parameter of a platform or workload; for a platform its totals, computed and published.

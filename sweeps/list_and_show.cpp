@@ -2,12 +2,16 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
+#include <utility>
 
 #include "models/mechanism/error.h"
 #include "results/metrics.h"
 #include "results/report.h"
 #include "sweeps/commands.h"
 #include "sweeps/text_table.h"
+#include "workloads/collectives/list.h"
+#include "workloads/kernels/list.h"
 
 namespace trnsim {
 namespace {
@@ -34,6 +38,34 @@ Rows metric_rows() {
   Rows rows = {{"metric", "unit", "boundary", "formula"}};
   for (const MetricInfo& m : metrics()) {
     rows.push_back({std::string(m.name), std::string(m.unit), std::string(m.boundary), std::string(m.formula)});
+  }
+  return rows;
+}
+
+Rows kernel_rows() {
+  Rows rows = {{"kernel", "meaning"}};
+  for (const KernelInfo& k : kernels()) rows.push_back({std::string(k.name), std::string(k.meaning)});
+  return rows;
+}
+
+/// n = ranks, S = bytes of a rank's whole vector.
+Rows collective_rows() {
+  Rows rows = {{"collective", "steps of n ranks", "bytes that a rank sends of S", "meaning"}};
+  for (const CollectiveInfo& c : collectives()) {
+    rows.push_back({std::string(c.name), std::string(c.steps), std::string(c.bytes), std::string(c.meaning)});
+  }
+  return rows;
+}
+
+Rows topology_rows() {
+  std::array<std::string, kFabricKinds.size()> machines;
+  for (const std::string& name : platform_names()) {
+    std::string& list = machines[static_cast<std::size_t>(load_platform(name).machine.fabric.kind)];
+    list += (list.empty() ? "" : ", ") + name;
+  }
+  Rows rows = {{"topology", "machines", "meaning"}};
+  for (std::size_t k = 0; k < kFabricKinds.size(); ++k) {
+    rows.push_back({std::string(kFabricKinds[k].name), machines[k], std::string(kFabricKinds[k].meaning)});
   }
   return rows;
 }
@@ -140,25 +172,26 @@ bool is_workload_file(const std::string& path) {
 }  // namespace
 
 int list(const std::string& what) {
-  const std::vector<std::string> kinds = {"platforms", "workloads", "parameters", "metrics"};
-  Rows rows;
-  if (what == "platforms") {
-    rows = names_of("platform", platform_names());
-  } else if (what == "workloads") {
-    rows = names_of("workload", workload_names(data_folder()));
-  } else if (what == "parameters") {
-    rows = parameter_rows();
-  } else if (what == "metrics") {
-    rows = metric_rows();
-  } else {
-    const std::vector<std::string_view> views(kinds.begin(), kinds.end());
-    const std::string near = nearest(what, views);
-    throw InputError(
-        "list: nothing is called '" + what + "'; " +
-        (near.empty() ? "list one of platforms, workloads, parameters, metrics" : "did you mean " + near + "?"));
+  const std::vector<std::pair<std::string_view, std::function<Rows()>>> kinds = {
+      {"platforms", [] { return names_of("platform", platform_names()); }},
+      {"workloads", [] { return names_of("workload", workload_names(data_folder())); }},
+      {"parameters", parameter_rows},
+      {"metrics", metric_rows},
+      {"kernels", kernel_rows},
+      {"collectives", collective_rows},
+      {"topologies", topology_rows},
+  };
+  std::vector<std::string_view> names;
+  for (const auto& [name, rows] : kinds) {
+    if (name == what) {
+      print(aligned(rows(), true));
+      return kGood;
+    }
+    names.push_back(name);
   }
-  print(aligned(rows, true));
-  return kGood;
+  const std::string near = nearest(what, names);
+  throw InputError("list: nothing is called '" + what + "'; " +
+                   (near.empty() ? "see `trnsim list --help`" : "did you mean " + near + "?"));
 }
 
 int show(const std::string& name, const std::vector<Setting>& settings) {

@@ -137,7 +137,7 @@ std::map<std::string, Command> commands() {
         }
         return sweep({file, settings(v), out, jobs(v), v.count("dry-run") > 0, wants_csv(v), limit(v)});
       }};
-  all["list"] = {"list platforms|workloads|parameters|metrics",
+  all["list"] = {"list platforms|workloads|parameters|metrics|kernels|collectives|topologies",
                  "list what there is",
                  {"what"},
                  nullptr,

@@ -56,13 +56,14 @@ Utilization utilization_of(const MachineSpec& machine, const RunRecord& record) 
 }
 
 /// The resource with the largest share; "communication" if more of the time than any share passes with communication
-/// in flight and nothing computed: latency of the collectives then limits, not a bandwidth.
+/// in flight and nothing computed: latency of the collectives then limits, not a bandwidth. Empty if nothing is in use.
 std::string bottleneck_of(const Utilization& u) {
   const std::vector<std::pair<double, std::string>> shares = {
       {u.tensor, "tensor"}, {u.vector, "vector"}, {u.scalar, "scalar"}, {u.gpsimd, "gpsimd"},
       {u.dma, "dma"},       {u.hbm, "hbm"},       {u.link, "link"},     {u.exposed, "communication"}};
-  return std::max_element(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.first < b.first; })
-      ->second;
+  const auto largest =
+      std::max_element(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  return largest->first > 0 ? largest->second : "";
 }
 
 Dtype dtype_named(const std::string& name) {

@@ -1,9 +1,9 @@
 // The scale-up fabric of a machine, in numbers and as a graph.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <string>
-#include <vector>
+#include <string_view>
 
 #include "models/mechanism/units.h"
 
@@ -20,6 +20,17 @@ struct LinkLevelSpec {
 };
 
 enum class FabricKind : std::uint8_t { kNone, kTorus, kSwitched };
+
+struct FabricKindInfo {
+  std::string_view name;  ///< as platform files write it
+  std::string_view meaning;
+};
+/// By FabricKind.
+inline constexpr std::array kFabricKinds = {
+    FabricKindInfo{"none", "one chip alone"},
+    FabricKindInfo{"torus", "x*y chips per server joined by XY links, servers by Z links; X, then Y, then Z"},
+    FabricKindInfo{"switched", "racks of sleds; sled switch or direct pair, a switch plane per chip position"},
+};
 
 /// Torus: x*y chips per server joined by XY links, z servers joined by Z links.
 /// Switched: racks of sleds of chips; a sled switch (or direct pair), one switch plane per chip position,
