@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <regex>
+#include <set>
 
 #include "tests/architecture/tree.h"
 
@@ -58,6 +59,26 @@ TEST(Documents, LinksLeadSomewhere) {
       EXPECT_TRUE(fs::exists((kRoot / document.name).parent_path() / target)) << document.name << " links " << target;
     }
   }
+}
+
+TEST(Documents, TestsNamedInTheCasesExist) {
+  static const std::regex kNamed(R"(`(\w+\.[A-Z]\w+)`)");
+  static const std::regex kTest(R"(\bTEST(?:_F|_P)?\(\s*(\w+)\s*,\s*(\w+)\s*\))");
+  std::set<std::string> tests;
+  for (const SourceFile& file : cpp_below("tests")) {
+    for (std::sregex_iterator m(file.text.begin(), file.text.end(), kTest), end; m != end; ++m) {
+      tests.insert((*m)[1].str() + "." + (*m)[2].str());
+    }
+  }
+  std::size_t seen = 0;
+  for (const SourceFile& document : documents()) {
+    if (document.name != "docs/cases.md") continue;
+    for (const std::string& name : captures(document.text, kNamed)) {
+      ++seen;
+      EXPECT_TRUE(tests.contains(name)) << document.name << " names " << name;
+    }
+  }
+  EXPECT_GT(seen, 50U);
 }
 
 TEST(Documents, ReadmeSaysWhatIsOutOfScope) {

@@ -2,36 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <random>
 
 #include "platforms/platform.h"
+#include "tests/platforms/damaged.h"
 #include "tests/platforms/files.h"
 
 namespace trnsim {
 namespace {
-
-std::string damaged(std::string text, std::mt19937& random) {
-  static const std::string kBytes =
-      "0123456789.,-+eE\"#%\n\r\t \0x\xC3"
-      "abzGB/_[]";
-  const std::size_t changes = 1 + random() % 4;
-  for (std::size_t i = 0; i < changes && !text.empty(); ++i) {
-    const std::size_t at = random() % text.size();
-    switch (random() % 3) {
-      case 0:
-        text[at] = kBytes[random() % kBytes.size()];
-        break;
-      case 1:
-        text.erase(at, 1 + random() % 12);
-        break;
-      default:
-        text.insert(at, 1 + random() % 3, kBytes[random() % kBytes.size()]);
-    }
-  }
-  return text;
-}
 
 TEST(DamagedPlatforms, AreReadOrRefusedWithTheirPath) {
   const sample::Files files;
@@ -39,7 +17,7 @@ TEST(DamagedPlatforms, AreReadOrRefusedWithTheirPath) {
   std::mt19937 random(20'240'601);  // NOLINT: the same thousand every time
   int read = 0;
   for (int i = 0; i < 1000; ++i) {
-    const std::string path = files.write("damaged.csv", damaged(text, random));
+    const std::string path = files.write("damaged.csv", sample::damaged(text, random));
     try {
       const Platform platform = load_platform(path);
       ++read;

@@ -86,6 +86,15 @@ TEST(CommandLine, APointThatDoesNotFitIsExitThreeAndNamesTheLimit) {
   EXPECT_EQ(said.out, "");
 }
 
+TEST(CommandLine, ADegreeThatTheModelDoesNotAllowIsExitThreeToo) {
+  for (const char* degree : {"tp=7", "tp=3", "ep=3"}) {
+    const Said said =
+        trnsim_says(std::string("run --platform trn2-48xlarge --workload gpt-oss-120b-decode --set ") + degree);
+    EXPECT_EQ(said.status, 3) << degree;
+    EXPECT_EQ(said.err.rfind(std::string("infeasible: ") + degree, 0), 0U) << said.err;
+  }
+}
+
 TEST(CommandLine, ATimeoutIsExitThree) {
   const Said said = trnsim_says(
       "run --platform trn3-ultraserver-gen2 --workload gpt-oss-120b-decode --set run.fold=none --timeout 0.01");
@@ -121,6 +130,10 @@ TEST(CommandLine, ListsAndShows) {
   EXPECT_NE(trnsim_says("list workloads").out.find("gpt-oss-120b-decode"), std::string::npos);
   EXPECT_NE(trnsim_says("list parameters").out.find("core.tensor.clock"), std::string::npos);
   EXPECT_NE(trnsim_says("list metrics").out.find("tokens_per_s_per_mw"), std::string::npos);
+  EXPECT_NE(trnsim_says("list kernels").out.find("attention_decode"), std::string::npos);
+  EXPECT_NE(trnsim_says("list collectives").out.find("ring_all_reduce  2(n-1)"), std::string::npos);
+  EXPECT_NE(trnsim_says("list topologies").out.find("switched  trn3-ultraserver-gen1, trn3-ultraserver-gen2"),
+            std::string::npos);
   EXPECT_NE(trnsim_says("show matmul --set m=77").out.find("77"), std::string::npos);
 }
 
@@ -152,9 +165,20 @@ TEST_F(SweepCommand, DryRunPrintsThePointsAndWritesNothing) {
 }
 
 TEST_F(SweepCommand, AnInfeasiblePointIsAnAnswer) {
-  const Said said = sweep("platform,workload,tp\ntrn2-ultraserver,gpt-oss-120b-decode,8\n");
+  const Said said = sweep(
+      "platform,workload,tp,ep,dp,precision\ntrn2-48xlarge,gpt-oss-120b-decode,8|3|7|16,,,\n"
+      "trn2-48xlarge,gpt-oss-120b-decode,16,3,,\ntrn2-48xlarge,gpt-oss-120b-decode,16,32,3,\n"
+      "trn2-48xlarge,gpt-oss-120b-decode,64,,9,\ntrn2-48xlarge,gpt-oss-120b-decode,16,,,mxfp4_experts\n");
   EXPECT_EQ(said.status, 0) << said.err;
-  EXPECT_NE(folder_.read("r/points.csv").find("infeasible,\"weights need 108.8 GiB"), std::string::npos);
+  const std::string rows = folder_.read("r/points.csv");
+  EXPECT_EQ(lines(rows), 9U);
+  EXPECT_NE(rows.find("gpt-oss-120b-decode,16,1,4,,ok,"), std::string::npos) << rows;
+  for (const char* limit :
+       {"\"weights need 108.8 GiB", "\"tp=3 does not divide the heads", "\"tp=7 does not divide the heads",
+        "\"ep=3 does not fit 128 experts", "dp=3 is no multiple of ep/tp=2", "\"dp=9 needs 576 logical cores",
+        "\"precision=mxfp4_experts needs a tensor engine"}) {
+    EXPECT_NE(rows.find(std::string("infeasible,") + limit), std::string::npos) << limit << "\n" << rows;
+  }
 }
 
 TEST_F(SweepCommand, ChecksDecideTheExitStatus) {
@@ -178,7 +202,7 @@ TEST_F(SweepCommand, AFailedSimulationWinsOverAFailedCheck) {
 
 TEST_F(SweepCommand, WrongInputFoundLateKeepsWhatIsFinished) {
   const Said said =
-      sweep("platform,workload,tp\ntrn2-48xlarge,matmul,\ntrn2-48xlarge,gpt-oss-120b-decode,7\n", "--jobs 1");
+      sweep("platform,workload,kv_heads\ntrn2-48xlarge,matmul,\ntrn2-48xlarge,gpt-oss-120b-decode,7\n", "--jobs 1");
   EXPECT_EQ(said.status, 2);
   EXPECT_NE(said.err.find("s.csv:3:35"), std::string::npos) << said.err;
   EXPECT_EQ(lines(folder_.read("r/points.csv")), 2U);
