@@ -13,6 +13,7 @@ constexpr std::uint64_t kBf16Bytes = 2;
 // Residual stream, its copy, and the two buffers of a collective.
 constexpr std::uint64_t kActivationCopies = 4;
 constexpr double kMostParameters = 1e17;
+constexpr double kExpertMatrices = 3;  // gate, up, down
 
 std::string gib(double bytes) {
   char text[64];
@@ -21,8 +22,10 @@ std::string gib(double bytes) {
 }
 
 std::string whole(Wide bytes) {
+  constexpr int kBase = 10;
   std::string digits;
-  for (; bytes > 0; bytes /= 10) digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(bytes % 10)));
+  for (; bytes > 0; bytes /= kBase)
+    digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(bytes % kBase)));
   return digits;
 }
 
@@ -75,7 +78,7 @@ std::string smallest_tp(const Settings& s, const MachineSpec& machine) {
 
 /// Counts of parameters are 64 bits wide.
 void check_countable(const ModelShape& model) {
-  const double parameters = 3.0 * static_cast<double>(model.layers) * static_cast<double>(model.experts) *
+  const double parameters = kExpertMatrices * static_cast<double>(model.layers) * static_cast<double>(model.experts) *
                             static_cast<double>(model.hidden) * static_cast<double>(model.ffn);
   if (parameters > kMostParameters)
     throw InfeasibleError("the model has more than 10^17 parameters; none is that large");
