@@ -22,6 +22,9 @@ constexpr std::array<std::string_view, 6> kConfidences = {"documented",  "measur
                                                           "third-party", "estimated", "calibrated"};
 constexpr std::string_view kPublished = "published.";
 
+/// Deeper chains are no platform that a person wrote.
+constexpr std::size_t kDeepestInheritance = 64;
+
 /// Bounds of the multiples that make one part slower or faster on purpose.
 constexpr double kSmallestScale = 0.001;
 constexpr double kLargestScale = 1000;
@@ -73,10 +76,16 @@ class Reader {
       refuse(inherits_place_, "the files inherit in a cycle: " + cycle + fs::path(canonical).filename().string() +
                                   "; remove one `inherits` row");
     }
+    const auto known = read_.find(canonical);
+    if (known != read_.end()) return known->second;
+    if (chain_.size() == kDeepestInheritance) {
+      refuse(inherits_place_, "more than " + std::to_string(kDeepestInheritance) +
+                                  " files inherit from each other in a chain; join some");
+    }
     chain_.push_back(canonical);
     Entries entries = read_rows(read_csv(path, kColumns));
     chain_.pop_back();
-    return entries;
+    return read_.emplace(canonical, std::move(entries)).first->second;
   }
 
  private:
@@ -128,7 +137,8 @@ class Reader {
     return entry;
   }
 
-  std::vector<std::string> chain_;
+  std::vector<std::string> chain_;       ///< files being read, outermost first
+  std::map<std::string, Entries> read_;  ///< files that several others inherit are read once
   std::string inherits_place_;
 };
 

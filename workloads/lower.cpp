@@ -15,7 +15,8 @@
 namespace trnsim {
 namespace {
 
-void check_capacity(const Program& program, const CoreSpec& core) {
+void check_capacity(const Program& program, const MachineSpec& machine) {
+  const CoreSpec& core = machine.core;
   const auto check_one = [](const char* what, Bytes need, Bytes has) {
     if (need <= has) return;
     throw InfeasibleError("buffers need " + std::to_string(need.count()) + " bytes of " + what +
@@ -23,10 +24,13 @@ void check_capacity(const Program& program, const CoreSpec& core) {
   };
   check_one("SBUF", program.sbuf_per_partition, core.sbuf_per_partition);
   check_one("PSUM", program.psum_per_partition, core.psum_per_partition);
-  if (program.semaphores.size() > core.control.semaphores) {
-    throw InfeasibleError("the program needs " + std::to_string(program.semaphores.size()) +
-                          " semaphores, a core has " + std::to_string(core.control.semaphores));
-  }
+  const auto check_count = [](std::uint64_t need, const char* what, std::uint64_t has) {
+    if (need <= has) return;
+    throw InfeasibleError("the program needs " + std::to_string(need) + " " + what + ", a core has " +
+                          std::to_string(has));
+  };
+  check_count(program.semaphores.size(), "semaphores", core.control.semaphores);
+  check_count(program.dma_queues, "DMA queues", machine.dma.queues_per_engine);
 }
 
 Job place(const GroupPrograms& programs, const Mapping& m, const MachineSpec& machine) {
@@ -80,8 +84,7 @@ LoweredWorkload lower(const Workload& workload, const MachineSpec& machine, std:
       lowered = lower_attention(settings, machine);
       break;
   }
-  for (std::uint32_t lane = 0; lane < settings.lnc; ++lane)
-    check_capacity(*lowered.job.cores[lane].program, machine.core);
+  for (std::uint32_t lane = 0; lane < settings.lnc; ++lane) check_capacity(*lowered.job.cores[lane].program, machine);
   return lowered;
 }
 

@@ -23,10 +23,13 @@ DmaEngines::DmaEngines(CoreId core, const DmaSpec& spec, const StackShare& stack
       stack_(stack),
       engines_(stack.network->add_resource(spec.engine_bandwidth * spec.engines)),
       port_(port),
-      remote_(remote) {}
+      remote_(remote),
+      queues_(spec.queues_per_engine) {
+  counters_.queues.resize(spec.queues_per_engine);
+}
 
 void DmaEngines::submit(Time at, const TransferRequest& request) {
-  check(request.transfer->queue < kQueues, "a DMA queue number is below 16");
+  check(request.transfer->queue < queues_.size(), "a DMA queue number is below the number of queues");
   if (free_slots_.empty()) {
     free_slots_.push_back(static_cast<std::uint32_t>(slots_.size()));
     slots_.emplace_back();
@@ -50,8 +53,8 @@ void DmaEngines::on_event(Time now, std::uint64_t argument) {
 
 void DmaEngines::arrive(Time now, std::uint32_t slot) {
   const std::size_t queue = slots_[slot].request.transfer->queue;
-  queues_[queue].push_back(slot);
-  if (!active_[queue]) start_head(now, queue);
+  queues_[queue].slots.push_back(slot);
+  if (!queues_[queue].active) start_head(now, queue);
 }
 
 Time DmaEngines::first_byte(const Transfer& transfer) const {
@@ -59,10 +62,10 @@ Time DmaEngines::first_byte(const Transfer& transfer) const {
 }
 
 void DmaEngines::start_head(Time now, std::size_t queue) {
-  const std::uint32_t index = queues_[queue].front();
+  const std::uint32_t index = queues_[queue].slots.front();
   Slot& slot = slots_[index];
   slot.started = now;
-  active_[queue] = true;
+  queues_[queue].active = true;
   const Transfer& transfer = *slot.request.transfer;
   const std::uint64_t bytes = transfer.bytes_per_repeat.count() * slot.request.repeat;
   const bool remote = slot.request.destination != core_;
@@ -73,7 +76,7 @@ void DmaEngines::start_head(Time now, std::size_t queue) {
   }
   count(slot.request, bytes);
   const double size = static_cast<double>(bytes);
-  const std::uint64_t descriptors = std::max<std::uint64_t>(1, transfer.descriptors_per_repeat * slot.request.repeat);
+  const std::uint64_t descriptors = std::max<std::uint64_t>(1, transfer.descriptors(slot.request.repeat));
   const double descriptor_bytes = static_cast<double>(descriptors) * seconds(spec_.descriptor) *
                                   static_cast<double>(spec_.engine_bandwidth.count());
   const double engine_weight = static_cast<double>(transfer.reads) + descriptor_bytes / size;
@@ -108,10 +111,10 @@ void DmaEngines::finish(Time now, std::uint32_t index) {
   const Slot slot = slots_[index];
   const Transfer& transfer = *slot.request.transfer;
   const std::size_t queue = transfer.queue;
-  counters_.busy[queue] += now - slot.started;
-  ++counters_.served[queue];
-  queues_[queue].pop_front();
-  active_[queue] = false;
+  counters_.queues[queue].busy += now - slot.started;
+  ++counters_.queues[queue].served;
+  queues_[queue].slots.pop_front();
+  queues_[queue].active = false;
   free_slots_.push_back(index);
   --in_flight_;
   const Time last_byte = now + first_byte(transfer);
@@ -120,8 +123,8 @@ void DmaEngines::finish(Time now, std::uint32_t index) {
   } else if (transfer.on_delivery.count > 0) {
     port_.delivered(last_byte + spec_.notify, next_order(), transfer.on_delivery);
   }
-  port_.transfer_done(last_byte + spec_.notify, next_order(), *slot.request.instruction);
-  if (!queues_[queue].empty()) start_head(now, queue);
+  port_.transfer_done(last_byte + spec_.notify, next_order(), slot.request);
+  if (!queues_[queue].slots.empty()) start_head(now, queue);
 }
 
 void DmaEngines::count(const TransferRequest& request, std::uint64_t bytes) {

@@ -13,7 +13,7 @@
 
 namespace trnsim {
 
-/// 16 engines that interleave 16 queues.
+/// The DMA engines of a core, which interleave its queues.
 ///
 /// Hardware: a transfer is cut into descriptors that are dealt over the engines; each engine serves its queues round
 /// robin at packet boundaries; a queue is in order. Timing: a transfer reaches its queue `dispatch` after issue. At the
@@ -25,7 +25,10 @@ namespace trnsim {
 /// Leaves out: engines loaded unevenly by transfers whose descriptors do not divide by the engine count; read bursts.
 class DmaEngines final : public DmaPort, private EventTarget {
  public:
-  static constexpr std::size_t kQueues = 16;
+  struct QueueCounters {
+    Time busy;
+    std::uint64_t served = 0;  ///< transfers
+  };
 
   struct Counters {
     std::array<std::uint64_t, kTrafficCount> bytes{};
@@ -34,8 +37,7 @@ class DmaEngines final : public DmaPort, private EventTarget {
     std::uint64_t sbuf_bytes = 0;
     std::uint64_t sent_bytes = 0;
     std::uint64_t transfers = 0;
-    std::array<Time, kQueues> busy{};
-    std::array<std::uint64_t, kQueues> served{};
+    std::vector<QueueCounters> queues;
   };
 
   DmaEngines(CoreId core, const DmaSpec& spec, const StackShare& stack, CorePort& port, RemotePort& remote);
@@ -50,6 +52,11 @@ class DmaEngines final : public DmaPort, private EventTarget {
     TransferRequest request;
     Delivery* delivery = nullptr;
     Time started;
+  };
+
+  struct Queue {
+    std::deque<std::uint32_t> slots;  ///< oldest first
+    bool active = false;              ///< its head is moving bytes
   };
 
   void on_event(Time now, std::uint64_t argument) override;
@@ -69,8 +76,7 @@ class DmaEngines final : public DmaPort, private EventTarget {
   RemotePort& remote_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_slots_;
-  std::array<std::deque<std::uint32_t>, kQueues> queues_;  ///< slots, oldest first
-  std::array<bool, kQueues> active_{};
+  std::vector<Queue> queues_;
   std::uint64_t order_ = 0;
   std::uint64_t in_flight_ = 0;
   Counters counters_;

@@ -10,6 +10,7 @@ namespace trnsim {
 struct DmaSpec {
   std::uint32_t engines = 0;  ///< per core
   std::uint32_t queues_per_engine = 0;
+  std::uint32_t ring_descriptors = 0;     ///< descriptors that a queue holds
   BytesPerSecond engine_bandwidth;        ///< sustained, of one engine
   Time descriptor;                        ///< engine time per descriptor beyond its bytes
   Bytes max_descriptor;                   ///< payload of one descriptor

@@ -1,6 +1,7 @@
 // What a NeuronCore is, in numbers. Every value comes from a platform CSV.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "models/mechanism/units.h"
@@ -86,6 +87,12 @@ struct CoreSpec {
   Bytes sbuf_per_partition;  ///< usable by kernels
   Bytes psum_per_partition;
   std::uint32_t psum_banks = 0;
+  /// One bank in one partition.
+  [[nodiscard]] Bytes psum_bank() const { return Bytes(psum_per_partition.count() / psum_banks); }
+  /// Moving columns of one matmul: its FP32 results stay in one PSUM bank.
+  [[nodiscard]] std::uint64_t moving_columns() const {
+    return std::min<std::uint64_t>(tensor.max_moving, psum_bank().count() / sizeof(float));
+  }
 };
 
 }  // namespace trnsim

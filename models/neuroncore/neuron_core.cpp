@@ -29,6 +29,8 @@ NeuronCore::NeuronCore(sc_core::sc_module_name name, const CoreSpec& spec, const
       job_(job),
       program_(*job.program),
       one_by_one_(one_by_one),
+      rings_(dma.queues, Credits(dma.ring_descriptors)),
+      ring_waiters_(dma.queues),
       limiter_(spec.tensor),
       generators_(dma.hardware_generators) {
   for (const SemaphoreInfo& info : program_.semaphores) semaphores_.emplace_back(info.initial);
@@ -37,22 +39,25 @@ NeuronCore::NeuronCore(sc_core::sc_module_name name, const CoreSpec& spec, const
     sequencers_[e] = Sequencer(static_cast<Engine>(e), job);
     sequencers_[e].free_at = spec.control.program_entry;
     sequencers_[e].start_idle = spec.control.program_entry;
-    calendar_.insert(spec.control.program_entry, {What::kEngineFree, static_cast<Engine>(e), {}, nullptr});
+    calendar_.insert(spec.control.program_entry, {.what = What::kEngineFree, .engine = static_cast<Engine>(e)});
   }
   SC_METHOD(advance);
   sensitive << alarm_.event();
 }
 
-void NeuronCore::transfer_done(Time visible, std::uint64_t order, const Instruction& instruction) {
+void NeuronCore::transfer_done(Time visible, std::uint64_t order, const TransferRequest& request) {
   last_ = std::max(last_, visible);
-  if (instruction.signal_count == 0) return;
-  calendar_.post(visible, order, {What::kSignals, Engine::kSync, {}, &instruction});
+  calendar_.post(visible, order,
+                 {.what = What::kTransferDone,
+                  .instruction = request.instruction,
+                  .descriptors = request.transfer->descriptors(request.repeat),
+                  .queue = request.transfer->queue});
   alarm_.arm(visible);
 }
 
 void NeuronCore::delivered(Time visible, std::uint64_t order, SemaphoreUse use) {
   last_ = std::max(last_, visible);
-  calendar_.post(visible, order, {What::kAdd, Engine::kSync, use, nullptr});
+  calendar_.post(visible, order, {.what = What::kAdd, .use = use});
   alarm_.arm(visible);
 }
 
@@ -80,6 +85,10 @@ void NeuronCore::handle(const Event& event) {
       stalls_.engine_free(event.engine, now_);
       ready_ |= bit(event.engine);
       break;
+    case What::kTransferDone:
+      rings_[event.queue].give_back(event.descriptors);
+      ready_ |= std::exchange(ring_waiters_[event.queue], std::uint8_t{0});
+      [[fallthrough]];
     case What::kSignals:
       for (std::size_t i = 0; i < event.instruction->signal_count; ++i) add(event.instruction->signals[i]);
       break;
@@ -108,13 +117,12 @@ bool NeuronCore::take_waits(Sequencer& sequencer, const Instruction& instruction
   for (std::size_t i = 0; i < instruction.wait_count; ++i) {
     const SemaphoreUse& use = instruction.waits[i];
     if (semaphores_[use.semaphore].holds(use.count)) continue;
-    sequencer.waiting = true;
     sequencer.semaphore = use.semaphore;
-    sequencer.reason = program_.semaphores[use.semaphore].reason;
     waiters_[use.semaphore] |= bit(sequencer.engine());
-    stalls_.waits(sequencer.engine(), sequencer.reason, now_);
+    wait(sequencer, program_.semaphores[use.semaphore].reason);
     return false;
   }
+  if (instruction.op == Op::kDma && !take_ring_entries(sequencer, instruction)) return false;
   for (std::size_t i = 0; i < instruction.wait_count; ++i) {
     semaphores_[instruction.waits[i].semaphore].take(instruction.waits[i].count);
   }
@@ -125,6 +133,24 @@ bool NeuronCore::take_waits(Sequencer& sequencer, const Instruction& instruction
     stalls_.resumes(sequencer.engine(), now_);
   }
   return true;
+}
+
+bool NeuronCore::take_ring_entries(Sequencer& sequencer, const Instruction& instruction) {
+  const Transfer& transfer = sequencer.segment().transfers[instruction.transfer];
+  const std::uint64_t descriptors = transfer.descriptors(sequencer.value(instruction.repeat));
+  if (!rings_[transfer.queue].holds(descriptors)) {
+    ring_waiters_[transfer.queue] |= bit(sequencer.engine());
+    wait(sequencer, WaitReason::kDmaRing);
+    return false;
+  }
+  rings_[transfer.queue].take(descriptors);
+  return true;
+}
+
+void NeuronCore::wait(Sequencer& sequencer, WaitReason reason) {
+  sequencer.waiting = true;
+  sequencer.reason = reason;
+  stalls_.waits(sequencer.engine(), reason, now_);
 }
 
 void NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
@@ -162,13 +188,13 @@ void NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
   if (taken > Time()) {
     sequencer.busy = true;
     stalls_.engine_busy(sequencer.engine(), now_);
-    calendar_.insert(sequencer.free_at, {What::kEngineFree, sequencer.engine(), {}, nullptr});
+    calendar_.insert(sequencer.free_at, {.what = What::kEngineFree, .engine = sequencer.engine()});
   }
 }
 
 void NeuronCore::signal_at(Time visible, const Instruction& instruction) {
   if (instruction.signal_count == 0) return;
-  calendar_.insert(visible, {What::kSignals, Engine::kSync, {}, &instruction});
+  calendar_.insert(visible, {.what = What::kSignals, .instruction = &instruction});
 }
 
 Time NeuronCore::occupancy(Sequencer& sequencer, const Instruction& instruction, std::uint64_t repeat,
@@ -201,8 +227,7 @@ Time NeuronCore::issue_time(Engine engine, const Transfer& transfer, std::uint64
     *generator = std::max(*generator, now_) + issue_.hardware_issue;
     return *generator - now_;
   }
-  const auto descriptors = static_cast<std::int64_t>(transfer.descriptors_per_repeat * repeat);
-  return issue_.software_issue + issue_.software_descriptor * descriptors;
+  return issue_.software_issue + issue_.software_descriptor * static_cast<std::int64_t>(transfer.descriptors(repeat));
 }
 
 bool NeuronCore::finished() const {
@@ -222,8 +247,9 @@ std::string NeuronCore::waiting() const {
     if (s.current() == nullptr) continue;
     text += std::string(name()) + " " + std::string(kEngineNames[static_cast<std::size_t>(s.engine())]) +
             " engine waits in " + s.segment().name + " (" + program_.operators[s.current()->operator_id] +
-            ") on semaphore " + std::to_string(s.semaphore) + " (" +
-            std::string(kWaitReasonNames[static_cast<std::size_t>(s.reason)]) + ")\n";
+            (s.reason == WaitReason::kDmaRing ? ") for room in a DMA ring"
+                                              : ") on semaphore " + std::to_string(s.semaphore)) +
+            " (" + std::string(kWaitReasonNames[static_cast<std::size_t>(s.reason)]) + ")\n";
   }
   return text;
 }

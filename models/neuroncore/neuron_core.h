@@ -9,6 +9,7 @@
 
 #include "models/mechanism/calendar.h"
 #include "models/mechanism/clock.h"
+#include "models/mechanism/credits.h"
 #include "models/mechanism/semaphore.h"
 #include "models/neuroncore/clock_limiter.h"
 #include "models/neuroncore/core_spec.h"
@@ -20,8 +21,10 @@
 
 namespace trnsim {
 
-/// What starting a DMA transfer costs the engine that does it.
+/// What starting a DMA transfer asks of the engine that does it.
 struct DmaIssueSpec {
+  std::uint32_t queues = 0;
+  std::uint32_t ring_descriptors = 0;  ///< descriptors that a queue holds
   std::uint32_t hardware_generators = 0;
   Time hardware_issue;
   Time software_issue;
@@ -35,7 +38,8 @@ struct DmaIssueSpec {
 /// occupancy;
 ///   its signals are visible `completion + semaphore` later, in order per engine. A DMA instruction occupies its engine
 ///   for the issue cost (hardware descriptors: one of two generators; software: per descriptor) and reaches its queue
-///   `dispatch` later.
+///   `dispatch` later. It waits first until the ring of its queue has room for its descriptors, which leave the ring
+///   when the completion is visible.
 /// Process: one SC_METHOD with a calendar. Everything that comes from outside is at least `lookahead` old news when it
 /// becomes
 ///   visible, so the core may run that far ahead of the kernel without changing any result.
@@ -54,7 +58,7 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
     dma_ = &dma;
   }
 
-  void transfer_done(Time visible, std::uint64_t order, const Instruction& instruction) override;
+  void transfer_done(Time visible, std::uint64_t order, const TransferRequest& request) override;
   void delivered(Time visible, std::uint64_t order, SemaphoreUse use) override;
 
   [[nodiscard]] bool finished() const;
@@ -71,12 +75,14 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
   [[nodiscard]] std::uint64_t issue_events() const { return issue_events_; }
 
  private:
-  enum class What : std::uint8_t { kEngineFree, kSignals, kAdd };
+  enum class What : std::uint8_t { kEngineFree, kSignals, kAdd, kTransferDone };
   struct Event {
     What what = What::kEngineFree;
     Engine engine = Engine::kTensor;
     SemaphoreUse use{};
     const Instruction* instruction = nullptr;
+    std::uint64_t descriptors = 0;  ///< that leave a ring
+    std::uint8_t queue = 0;
   };
 
   void advance();
@@ -85,6 +91,8 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
   void step(Engine engine);
   void start(Sequencer& sequencer, const Instruction& instruction);
   bool take_waits(Sequencer& sequencer, const Instruction& instruction);
+  bool take_ring_entries(Sequencer& sequencer, const Instruction& instruction);
+  void wait(Sequencer& sequencer, WaitReason reason);
   Time occupancy(Sequencer& sequencer, const Instruction& instruction, std::uint64_t repeat, std::uint64_t free,
                  Time& completion);
   Time start_transfer(Sequencer& sequencer, const Instruction& instruction, std::uint64_t repeat);
@@ -106,7 +114,9 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
   Time last_;
   std::vector<Semaphore> semaphores_;
   std::vector<std::uint8_t> waiters_;  ///< by semaphore: bit per engine that stalls on it
-  std::uint8_t ready_ = 0;             ///< engines to look at once the present instant is collected
+  std::vector<Credits> rings_;         ///< by DMA queue
+  std::vector<std::uint8_t> ring_waiters_;
+  std::uint8_t ready_ = 0;  ///< engines to look at once the present instant is collected
   std::array<Sequencer, kEngineCount> sequencers_;
   ClockLimiter limiter_;
   std::vector<Time> generators_;  ///< when each hardware descriptor generator is free

@@ -18,13 +18,15 @@ bool touches_psum(const Instruction& i) {
 // max(N, minimum interval) array cycles per pass; a matmul never waits for its weights unless loading them takes
 // longer than the matmul before it ran (background load). FP32 needs several passes.
 // Source: NKI architecture guide (initiation interval max(64, N), fast and background weight load, FP32 passes).
-Cost tensor_cost(const TensorSpec& t, const Instruction& i, std::uint64_t free) {
+Cost tensor_cost(const CoreSpec& core, const Instruction& i, std::uint64_t free) {
+  const TensorSpec& t = core.tensor;
   const std::uint64_t passes = i.dtype == Dtype::kFp32 ? t.fp32_passes : 1;
   if (i.op == Op::kTranspose) {
     const std::uint64_t cycles = std::max<std::uint64_t>(i.rows, std::min<std::uint64_t>(t.minimum_interval, free));
     return {cycles * passes, t.clock, Time(), t.fill};
   }
   check(i.op == Op::kMatmul, "the tensor engine multiplies and transposes");
+  check(free <= core.moving_columns(), "the results of a matmul fit a PSUM bank");
   const std::uint64_t load = ceil_div(std::uint64_t{i.columns} * t.weight_load, t.columns);
   const std::uint64_t cycles = std::max({free, std::uint64_t{t.minimum_interval}, load});
   return {cycles * passes, t.clock, Time(), t.fill};
@@ -75,7 +77,7 @@ Cost gpsimd_cost(const GpSimdSpec& g, std::uint64_t free) {
 Cost cost_of(const CoreSpec& core, Engine engine, const Instruction& instruction, std::uint64_t free) {
   switch (engine) {
     case Engine::kTensor:
-      return tensor_cost(core.tensor, instruction, free);
+      return tensor_cost(core, instruction, free);
     case Engine::kVector:
       return vector_cost(core.vector, instruction, free);
     case Engine::kScalar:

@@ -282,6 +282,7 @@ std::uint16_t ProgramBuilder::operator_id(const std::string& name) {
 }
 
 void ProgramBuilder::queue_is_issued_by(std::uint8_t queue, Engine engine) {
+  program_->dma_queues = std::max(program_->dma_queues, queue + 1U);
   const auto [owner, added] = queue_owners_.emplace(queue, engine);
   check(added || owner->second == engine, "the transfers of one queue are started by one engine");
 }

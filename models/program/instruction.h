@@ -112,6 +112,8 @@ struct Transfer {
   Space destination = Space::kSbuf;  ///< on the destination core
   std::uint8_t reads = 1;            ///< times each byte is read at the source (inline reduction: 2 or 3)
   SemaphoreUse on_delivery{};        ///< added at the destination core once all bytes are written
+
+  [[nodiscard]] std::uint64_t descriptors(std::uint64_t repeat) const { return descriptors_per_repeat * repeat; }
 };
 
 }  // namespace trnsim

@@ -17,10 +17,11 @@
 namespace trnsim {
 
 /// Why an engine waits at a semaphore; names the stall in the results.
-enum class WaitReason : std::uint8_t { kDma, kEngine, kBuffer, kCollective, kPeerCore };
-inline constexpr std::size_t kWaitReasonCount = 5;
-inline constexpr std::array<std::string_view, kWaitReasonCount> kWaitReasonNames = {"dma", "engine", "buffer",
-                                                                                    "collective", "peer_core"};
+/// kDmaRing: not at a semaphore but for room in the ring of a DMA queue.
+enum class WaitReason : std::uint8_t { kDma, kEngine, kBuffer, kCollective, kPeerCore, kDmaRing };
+inline constexpr std::size_t kWaitReasonCount = 6;
+inline constexpr std::array<std::string_view, kWaitReasonCount> kWaitReasonNames = {
+    "dma", "engine", "buffer", "collective", "peer_core", "dma_ring"};
 
 struct SemaphoreInfo {
   std::uint32_t initial = 0;
@@ -48,6 +49,7 @@ struct Program {
   std::vector<Call> calls;
   Bytes sbuf_per_partition;  ///< SBUF that the program's tiles and buffers occupy in each partition
   Bytes psum_per_partition;
+  std::uint32_t dma_queues = 0;  ///< queues 0 to dma_queues - 1 are used
 };
 
 /// What one physical core has to run.

@@ -37,8 +37,14 @@ double clock_scale(const MachineSpec& machine, CoreId core) {
 }
 
 DmaIssueSpec issue_of(const DmaSpec& dma) {
-  return {dma.hardware_generators, dma.hardware_issue, dma.software_issue,
-          dma.software_descriptor, dma.prebuilt_issue, dma.dispatch};
+  return {.queues = dma.queues_per_engine,
+          .ring_descriptors = dma.ring_descriptors,
+          .hardware_generators = dma.hardware_generators,
+          .hardware_issue = dma.hardware_issue,
+          .software_issue = dma.software_issue,
+          .software_descriptor = dma.software_descriptor,
+          .prebuilt_issue = dma.prebuilt_issue,
+          .dispatch = dma.dispatch};
 }
 
 }  // namespace

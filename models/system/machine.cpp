@@ -143,12 +143,12 @@ void Machine::add_core(RunRecord& record, std::vector<OperatorRecord>& operators
   activity.sbuf_bytes = dma.sbuf_bytes;
   record.activity.add(activity, weight);
   record.bytes_sent += dma.sent_bytes * weight;
-  for (std::size_t q = 0; q < DmaEngines::kQueues; ++q) {
-    if (dma.served[q] == 0) continue;
+  for (const DmaEngines::QueueCounters& queue : dma.queues) {
+    if (queue.served == 0) continue;
     record.dma_queue_count += weight;
     TimeAccount account;
-    account.busy = dma.busy[q];
-    account.idle = record.elapsed - dma.busy[q];
+    account.busy = queue.busy;
+    account.idle = record.elapsed - queue.busy;
     record.dma_queues.add(account, static_cast<std::int64_t>(weight));
   }
   ++record.simulated_cores;

@@ -61,8 +61,8 @@ struct Delivery {
 /// A core, as the memory side sees it.
 class CorePort {
  public:
-  /// The transfer of `instruction` is complete; its signals become visible at `visible`.
-  virtual void transfer_done(Time visible, std::uint64_t order, const Instruction& instruction) = 0;
+  /// `request` is complete; its signals become visible at `visible`.
+  virtual void transfer_done(Time visible, std::uint64_t order, const TransferRequest& request) = 0;
   /// A message has arrived; `use` is added to its semaphore at `visible`.
   virtual void delivered(Time visible, std::uint64_t order, SemaphoreUse use) = 0;
 

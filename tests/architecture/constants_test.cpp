@@ -22,14 +22,13 @@ const Numbers& plain_numbers() {
 /// Numbers in models/ that are of no machine either, file by file.
 const std::map<std::string, Numbers>& exceptions() {
   static const std::map<std::string, Numbers> kExceptions = {
-      // The queue count sizes an array; the platform's parameter is held to it. 36: bits of a sequence number.
-      {"models/dma/dma_engines.h", {"16", "36"}},
+      {"models/dma/dma_engines.h", {"36"}},                                    // bits of a sequence number
       {"models/mechanism/calendar.h", {"63"}},                                 // the sign bit of a sequence number
       {"models/mechanism/units.h", {"1'000'000'000'000"}},                     // picoseconds per second
       {"models/neuroncore/activity.cpp", {"4"}},                               // bytes of an FP32 partial sum
       {"models/program/dtype.h", {"5", "17", "31", "32", "33", "64", "128"}},  // bits of number formats
       {"models/program/instruction.h", {"4", "6", "0xffffffff"}},              // sizes of enumerations and records
-      {"models/program/program.h", {"5"}},                                     // reasons to wait
+      {"models/program/program.h", {"6"}},                                     // reasons to wait
       {"models/transport/address.h", {"26", "28", "36", "44", "56", "0x3", "0xff", "0xfff"}},  // fields of an address
   };
   return kExceptions;

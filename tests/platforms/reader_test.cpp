@@ -210,5 +210,26 @@ TEST(PlatformReader, TheDataFolderCanBeMovedAndAWrongOneIsNamed) {
   EXPECT_EQ(data_folder(), TRNSIM_ROOT);
 }
 
+// Forty levels that each name the next twice: 2^40 reads if a file were read once per path to it.
+TEST(PlatformReader, AFileThatManyInheritIsReadOnce) {
+  const Files files;
+  for (int level = 0; level < 40; ++level) {
+    const std::string next = "inherits,level" + std::to_string(level + 1) + ".csv,,,,,\n";
+    files.write("level" + std::to_string(level) + ".csv", kHeader + next + next);
+  }
+  files.write("level40.csv", on("trn2-ultraserver", ""));
+  EXPECT_EQ(load_platform(files.path("level0.csv")).parameters.size(),
+            load_platform("trn2-ultraserver").parameters.size());
+}
+
+TEST(PlatformReader, AChainDeeperThanAPersonWouldWriteIsRefused) {
+  const Files files;
+  for (int level = 0; level < 100; ++level) {
+    files.write("level" + std::to_string(level) + ".csv",
+                kHeader + "inherits,level" + std::to_string(level + 1) + ".csv,,,,,\n");
+  }
+  EXPECT_NE(refusal(files.path("level0.csv")).find("more than 64 files inherit"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace trnsim

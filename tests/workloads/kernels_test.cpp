@@ -125,6 +125,15 @@ TEST(Kernels, WholeModelLowersForTheInventedChip) {
   test::expect_runs(prefill);
 }
 
+TEST(Kernels, TooFewPsumBanksOrDmaQueuesDoNotFit) {
+  MachineSpec few_banks = test::machine("trn2-48xlarge");
+  few_banks.core.psum_banks = 2;
+  EXPECT_THROW((void)test::lowered(few_banks, "matmul"), InfeasibleError);
+  MachineSpec few_queues = test::machine("trn2-48xlarge");
+  few_queues.dma.queues_per_engine = 1;
+  EXPECT_THROW((void)test::lowered(few_queues, "matmul"), InfeasibleError);
+}
+
 TEST(Kernels, NothingToDoEmitsNothing) {
   const MachineSpec machine = test::machine("trn2-48xlarge");
   const Lowered l = write(machine, [](KernelWriter& w) {

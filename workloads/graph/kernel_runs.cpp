@@ -135,7 +135,7 @@ LoweredWorkload lower_attention(const Settings& s, const MachineSpec& machine) {
   LoweredWorkload lowered;
   const std::uint64_t width = s.model.q_width() + 2 * s.model.kv_width();
   const std::uint64_t rows =
-      std::min<std::uint64_t>(s.query_tokens == 1 ? s.batch : machine.core.tensor.max_moving, s.batch * s.query_tokens);
+      std::min<std::uint64_t>(s.query_tokens == 1 ? s.batch : machine.core.moving_columns(), s.batch * s.query_tokens);
   const std::uint64_t resident =
       kSmallTensors + 2 * ceil_div(width, features_per_tile(machine.core)) * rows * kBf16Bytes;
   lowered.job = job_of(s, machine, resident, [&](KernelWriter& w) {

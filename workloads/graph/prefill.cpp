@@ -24,7 +24,7 @@ std::uint64_t bytes_per_token(const Settings& s, const Mapping& m, const Machine
 
 std::uint64_t prefill_tile_tokens(const Settings& s, const Mapping& m, const MachineSpec& machine) {
   const std::uint64_t fit = machine.core.sbuf_per_partition.count() * kTileShare / 100 / bytes_per_token(s, m, machine);
-  const std::uint64_t most = std::min<std::uint64_t>(fit, machine.core.tensor.max_moving);
+  const std::uint64_t most = std::min<std::uint64_t>(fit, machine.core.moving_columns());
   const std::uint64_t whole = most >= machine.core.partitions ? most / machine.core.partitions * machine.core.partitions
                                                               : std::max<std::uint64_t>(1, most);
   return std::min(whole, std::max<std::uint64_t>(1, m.batch_per_replica * s.prompt_tokens));

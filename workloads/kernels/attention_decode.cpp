@@ -96,7 +96,7 @@ class Pieces {
     w_.segment().release(products, w_.rings().kv);
     // Sums of the weights over keys: a column of ones against as many weights as move at a time.
     const std::uint64_t all = piece.tiles * group_;
-    const std::uint64_t moves = ceil_div(all, w_.core().tensor.max_moving);
+    const std::uint64_t moves = ceil_div(all, w_.core().moving_columns());
     const Handle sums = w_.matmul(
         {.rows = keys, .columns = 1, .free = Count::constant(ceil_div(all, moves)), .repeat = Count::constant(moves)},
         {});

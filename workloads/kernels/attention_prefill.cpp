@@ -18,7 +18,7 @@ class Flash {
  public:
   Flash(KernelWriter& w, const PrefillAttention& a) : w_(w), a_(a) {
     heads_ = a.q_heads / a.kv_heads;
-    key_tile_ = std::min<std::uint64_t>({w.core().tensor.max_moving, w.rings().psum_slot, std::max(a.keys, 1UL)});
+    key_tile_ = std::min<std::uint64_t>({w.core().moving_columns(), w.rings().psum_slot, std::max(a.keys, 1UL)});
     section_ = std::max(key_tile_, w.rings().kv_slot * w.partitions() / key_bytes() / key_tile_ * key_tile_);
   }
 

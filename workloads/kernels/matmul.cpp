@@ -19,9 +19,9 @@ class Product {
       if (most == 0) throw InfeasibleError("one column of the contraction does not fit a buffer in SBUF");
       return std::min(all, most < multiple ? most : most / multiple * multiple);
     };
-    columns_ = fit(w.rings().weight_slot, w.core().tensor.max_moving, shape.n);
+    columns_ = fit(w.rings().weight_slot, w.core().moving_columns(), shape.n);
     rows_ = fit(w.rings().kv_slot, w.core().tensor.columns, shape.m);
-    moving_ = std::min<std::uint64_t>({w.core().tensor.max_moving, w.rings().psum_slot, columns_});
+    moving_ = std::min<std::uint64_t>({w.core().moving_columns(), w.rings().psum_slot, columns_});
   }
 
   Handle emit() {

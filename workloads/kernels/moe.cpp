@@ -170,7 +170,7 @@ class Experts {
 std::uint64_t tokens_per_entry(const KernelWriter& w, std::uint64_t hidden, std::uint64_t wanted) {
   const std::uint64_t by_sums = w.rings().sums_slot / w.tiles(hidden);
   const std::uint64_t by_gate_up = w.rings().psum_slot / 2;
-  const std::uint64_t most = std::min({by_sums, by_gate_up, std::uint64_t{w.core().tensor.max_moving}});
+  const std::uint64_t most = std::min({by_sums, by_gate_up, w.core().moving_columns()});
   if (most == 0) throw InfeasibleError("the output of one token of an expert does not fit a PSUM buffer");
   return std::max<std::uint64_t>(1, std::min(most, wanted));
 }

@@ -12,7 +12,7 @@ class Block {
   Block(KernelWriter& w, const Projection& p, std::uint64_t columns, Handle ready, Handle bias)
       : w_(w), p_(p), columns_(columns), ready_(ready), bias_(bias) {
     tile_columns_ = ceil_div(columns, ceil_div(columns, w.core().tensor.columns));
-    tile_tokens_ = std::min({p.tokens, std::uint64_t{w.core().tensor.max_moving}, w.rings().psum_slot});
+    tile_tokens_ = std::min({p.tokens, w.core().moving_columns(), w.rings().psum_slot});
   }
 
   Handle emit() {

@@ -9,7 +9,7 @@ Handle rms_norm(KernelWriter& w, std::uint64_t hidden, std::uint64_t tokens, Han
   const std::uint64_t all = w.free_elements(hidden, tokens);
   const Handle gain = w.move(Engine::kSync, Queue::kSmall, {.bytes = 2 * hidden, .traffic = Traffic::kWeights}, {});
   const Handle squares = w.run(Engine::kScalar, {Op::kActivation, Count::constant(all)}, {ready});
-  const std::uint64_t tile = std::min({tokens, std::uint64_t{w.core().tensor.max_moving}, w.rings().psum_slot});
+  const std::uint64_t tile = std::min({tokens, w.core().moving_columns(), w.rings().psum_slot});
   Handle scale;
   for (std::uint64_t first = 0; first < tokens; first += tile) {
     const std::uint64_t n = std::min(tile, tokens - first);

@@ -39,12 +39,22 @@ KernelWriter::KernelWriter(ProgramBuilder& program, const MachineSpec& machine, 
   rings_.kv_slot = left * kKvShare / 100 / kKvBuffers;
   rings_.weights = program_.sbuf_ring(Bytes(rings_.weight_slot), kWeightBuffers);
   rings_.kv = program_.sbuf_ring(Bytes(rings_.kv_slot), kKvBuffers);
-  // Half of PSUM alternates between producers; the other half accumulates.
-  const std::uint64_t half = core().psum_per_partition.count() / 2;
-  rings_.psum_slot = half / kPsumBuffers / kFp32Bytes;
+  share_psum(sums);
+}
+
+// Buffers are whole banks, so that the tensor engine never writes the bank that another engine reads. Half of the banks
+// alternate between producers; the other half accumulates.
+void KernelWriter::share_psum(std::uint64_t sums) {
+  const std::uint64_t bank = core().psum_bank().count() / kFp32Bytes;
+  const std::uint64_t half = core().psum_banks / 2;
+  if (half < kPsumBuffers) {
+    throw InfeasibleError("kernels need " + std::to_string(2 * kPsumBuffers) + " PSUM banks, has " +
+                          std::to_string(core().psum_banks));
+  }
+  rings_.psum_slot = half / kPsumBuffers * bank;
   rings_.psum = program_.psum_ring(Bytes(rings_.psum_slot * kFp32Bytes), kPsumBuffers);
-  const std::uint32_t sum_buffers = sums <= half / kPsumBuffers / kFp32Bytes ? kPsumBuffers : 1;
-  rings_.sums_slot = half / sum_buffers / kFp32Bytes;
+  const std::uint32_t sum_buffers = sums <= half / kPsumBuffers * bank ? kPsumBuffers : 1;
+  rings_.sums_slot = half / sum_buffers * bank;
   rings_.sums = program_.psum_ring(Bytes(rings_.sums_slot * kFp32Bytes), sum_buffers);
 }
 

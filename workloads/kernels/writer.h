@@ -125,6 +125,8 @@ class KernelWriter {
   Handle times(std::uint64_t count, Engine last, const std::function<Handle()>& body);
 
  private:
+  void share_psum(std::uint64_t sums);
+
   ProgramBuilder& program_;
   const MachineSpec& machine_;
   std::uint32_t lnc_;

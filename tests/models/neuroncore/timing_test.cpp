@@ -13,6 +13,9 @@ CoreSpec core_v3() {
   core.tensor.clock = Hertz(2'400'000'000);
   core.tensor.rows = core.tensor.columns = 128;
   core.tensor.minimum_interval = 64;
+  core.tensor.max_moving = 512;
+  core.psum_per_partition = Bytes(16'384);
+  core.psum_banks = 8;
   core.tensor.weight_load = 32;
   core.tensor.fp32_passes = 4;
   core.tensor.fp8_rows = 256;
@@ -107,12 +110,22 @@ TEST(Timing, CostNeverFallsWithSize) {
         std::pair{Engine::kScalar, vector(Op::kActivation, Dtype::kFp32)},
         std::pair{Engine::kGpSimd, vector(Op::kGather, Dtype::kBf16)}}) {
     std::uint64_t before = 0;
-    for (std::uint64_t free = 1; free <= 2048; ++free) {
+    const std::uint64_t most = engine == Engine::kTensor ? core_v3().moving_columns() : 2048;
+    for (std::uint64_t free = 1; free <= most; ++free) {
       const std::uint64_t now = cycles(engine, instruction, free);
       EXPECT_GE(now, before);
       before = now;
     }
   }
+}
+
+TEST(Tensor, TheResultsOfAMatmulFitAPsumBank) {
+  CoreSpec core = core_v3();
+  EXPECT_EQ(core.moving_columns(), 512U);  // 2 KiB of FP32
+  core.psum_banks = 16;
+  EXPECT_EQ(core.moving_columns(), 256U);
+  EXPECT_NO_THROW((void)cost_of(core, Engine::kTensor, matmul(Dtype::kBf16), 256));
+  EXPECT_THROW((void)cost_of(core, Engine::kTensor, matmul(Dtype::kBf16), 257), InvariantError);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ inline void set_engines(CoreSpec& core) {
   core.tensor.weight_load = 32;
   core.tensor.fp32_passes = 4;
   core.tensor.fp8_rows = 256;
+  core.tensor.max_moving = 512;
   core.tensor.fill = Time(150'000);
   core.vector.clock = core.scalar.clock = core.gpsimd.clock = Hertz(1'000'000'000);
   core.vector.copy_rate_16bit = 4;
@@ -51,6 +52,7 @@ inline MachineSpec small_machine() {
   set_engines(machine.core);
   machine.dma.engines = 16;
   machine.dma.queues_per_engine = 16;
+  machine.dma.ring_descriptors = 1024;
   machine.dma.engine_bandwidth = BytesPerSecond(10'000'000'000);
   machine.dma.hardware_generators = 2;
   machine.dma.hardware_issue = Time(600'000);

@@ -45,6 +45,42 @@ TEST(Simulation, AnIsolatedLoadTakesIssueDispatchDataAndNotify) {
             Time(kEntryAndExit + (600 + 700 + 10'000 + 300 + 300) * kNs + (1000 + 80) * kNs));
 }
 
+std::shared_ptr<const Program> two_loads() {
+  return program_of([&](ProgramBuilder&, SegmentBuilder& s) {
+    const Handle first = s.dma(Engine::kSync, load(1'600'000), Count::constant(1));
+    const Handle second = s.dma(Engine::kSync, load(1'600'000), Count::constant(1));
+    s.emit(Engine::kVector, vector_copy(2000), {first, second});
+  });
+}
+
+TEST(Simulation, TransfersOfOneQueueFollowEachOtherWhileItsRingHoldsThem) {
+  MachineSpec machine = small_machine();
+  machine.dma.ring_descriptors = 32;  // 16 each
+  EXPECT_EQ(run(machine, job_on(machine, two_loads(), {0})).elapsed,
+            Time(kEntryAndExit + (600 + 700 + 2 * 10'000 + 300 + 300) * kNs + (1000 + 80) * kNs));
+}
+
+TEST(Simulation, ATransferWaitsForRoomInTheRingOfItsQueue) {
+  MachineSpec machine = small_machine();
+  machine.dma.ring_descriptors = 16;  // the second waits until the first has been seen complete
+  const RunRecord record = run(machine, job_on(machine, two_loads(), {0}));
+  const std::int64_t one_load = 600 + 700 + 10'000 + 300 + 300;
+  EXPECT_EQ(record.elapsed, Time(kEntryAndExit + 2 * one_load * kNs + (1000 + 80) * kNs));
+  const TimeAccount& sync = record.engines[static_cast<std::size_t>(Engine::kSync)].sum;
+  EXPECT_EQ(sync.stall[static_cast<std::size_t>(WaitReason::kDmaRing)], Time((one_load - 600) * kNs));
+}
+
+TEST(Simulation, ATransferOfMoreDescriptorsThanItsRingHoldsRunsAlone) {
+  MachineSpec machine = small_machine();
+  machine.dma.ring_descriptors = 4;
+  const auto program = program_of([](ProgramBuilder&, SegmentBuilder& s) {
+    const Handle loaded = s.dma(Engine::kSync, load(1'600'000), Count::constant(1));
+    s.emit(Engine::kVector, vector_copy(2000), {loaded});
+  });
+  EXPECT_EQ(run(machine, job_on(machine, program, {0})).elapsed,
+            Time(kEntryAndExit + (600 + 700 + 10'000 + 300 + 300) * kNs + (1000 + 80) * kNs));
+}
+
 TEST(Simulation, TwoCoresOfOneStackShareItsBandwidth) {
   MachineSpec machine = small_machine();
   machine.hbm.bandwidth = BytesPerSecond(160'000'000'000);  // what one core's engines can take
