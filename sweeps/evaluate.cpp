@@ -65,23 +65,24 @@ std::vector<std::string> account_columns() {
   return columns;
 }
 
-std::vector<std::string> account_row(const std::string& name, const TimeAccount& account) {
+std::vector<std::string> account_row(const std::string& name, const TimeAccount& account, Time capacity) {
   std::vector<std::string> row = {name, us(account.busy)};
   for (Time stall : account.stall) row.push_back(us(stall));
   row.push_back(us(account.idle));
-  row.push_back(format_number(ratio(account.busy, account.total())));
+  row.push_back(format_number(ratio(account.busy, capacity)));
   return row;
 }
 
 Table engines_table(const RunRecord& record) {
   Table table{account_columns(), {}};
+  const Time in_use = record.elapsed * static_cast<std::int64_t>(record.cores_with_program);
   for (std::size_t e = 0; e < kEngineCount; ++e) {
-    std::vector<std::string> row = account_row(std::string(kEngineNames[e]), record.engines[e].sum);
+    std::vector<std::string> row = account_row(std::string(kEngineNames[e]), record.engines[e].sum, in_use);
     row.push_back(us(record.engines[e].busiest));
     row.push_back(std::to_string(record.engines[e].instructions));
     table.rows.push_back(row);
   }
-  std::vector<std::string> queues = account_row("dma_queues", record.dma_queues);
+  std::vector<std::string> queues = account_row("dma_queues", record.dma_queues, record.dma_queues.total());
   queues.insert(queues.end(), {"", ""});
   table.rows.push_back(queues);
   return table;

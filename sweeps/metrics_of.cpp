@@ -1,7 +1,9 @@
 #include "sweeps/metrics_of.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,29 +18,37 @@ constexpr double kMega = 1e6;
 constexpr double kKilo = 1e3;
 constexpr double kGiga = 1e9;
 
-/// Shares in use over the whole platform, all cores counted: engines busy / elapsed; bytes / (raw bandwidth x elapsed)
-/// for DMA engines, HBM stacks and links. `exposed` is communication in flight while no compute engine works / elapsed,
-/// mean over the cores with a program.
+/// Shares over the parts that the run uses (cores with a program, their DMA engines and stacks, links that carried
+/// bytes): engines busy / elapsed; bytes / (raw bandwidth x elapsed) for the others. `exposed` is communication in
+/// flight while no compute engine works / elapsed.
 struct Utilization {
   double tensor, vector, scalar, gpsimd, dma, hbm, link, exposed;
 };
-
-double busy_share(const RunRecord& record, Engine engine) {
-  const TimeAccount& account = record.engines[static_cast<std::size_t>(engine)].sum;
-  const double total = static_cast<double>(account.total().count());
-  return total > 0 ? static_cast<double>(account.busy.count()) / total : 0;
-}
 
 double share(double used, double capacity) {
   return capacity > 0 ? used / capacity : 0;
 }
 
-Utilization utilization_of(const MachineSpec& machine, const RunRecord& record) {
+double busy_share(const RunRecord& record, Engine engine) {
+  return share(seconds(record.engines[static_cast<std::size_t>(engine)].sum.busy),
+               seconds(record.elapsed) * static_cast<double>(record.cores_with_program));
+}
+
+/// HBM stacks that a core with a program is attached to.
+std::uint64_t stacks_in_use(const MachineSpec& machine, const Job& job) {
+  std::set<std::size_t> stacks;
+  for (std::size_t core = 0; core < job.cores.size(); ++core) {
+    if (job.cores[core].program != nullptr) stacks.insert(core / machine.cores_per_stack());
+  }
+  return stacks.size();
+}
+
+Utilization utilization_of(const MachineSpec& machine, const Job& job, const RunRecord& record) {
   const double elapsed = seconds(record.elapsed);
   std::uint64_t moved = 0;
   for (std::uint64_t bytes : record.activity.dma_bytes) moved += bytes;
-  const double engines = static_cast<double>(machine.cores()) * machine.dma.engines;
-  const double stacks = static_cast<double>(machine.chips) * machine.hbm.stacks;
+  const double engines = static_cast<double>(record.cores_with_program) * machine.dma.engines;
+  const auto stacks = static_cast<double>(stacks_in_use(machine, job));
   const Activity& a = record.activity;
   Utilization u{};
   u.tensor = busy_share(record, Engine::kTensor);
@@ -83,6 +93,34 @@ class Metrics {
   PointRow& row_;
 };
 
+double nanoseconds(Time time) {
+  return static_cast<double>(time.count()) / kKilo;
+}
+
+const OperatorRecord* operator_named(const RunRecord& record, std::string_view name) {
+  const auto found = std::find_if(record.operators.begin(), record.operators.end(),
+                                  [&](const OperatorRecord& op) { return op.name == name; });
+  return found == record.operators.end() ? nullptr : &*found;
+}
+
+/// Entry and exit of the program are no part of a kernel, and its warm-up runs before the instruction that is timed.
+void fill_kernel_time(Metrics& m, const Evaluation& e) {
+  const ControlSpec& control = e.platform.machine.core.control;
+  Time duration = e.record.elapsed - control.program_entry - control.program_exit;
+  if (e.lowered.facts.timed_engine.has_value()) {
+    const auto engine = static_cast<std::size_t>(*e.lowered.facts.timed_engine);
+    if (const OperatorRecord* warmup = operator_named(e.record, "warmup")) {
+      duration = duration - warmup->busy[static_cast<std::size_t>(Engine::kTensor)];
+    }
+    const OperatorRecord* timed = operator_named(e.record, "instruction");
+    if (timed != nullptr && timed->instructions[engine] > 0) {
+      m.set("initiation_interval_ns",
+            nanoseconds(timed->busy[engine]) / static_cast<double>(timed->instructions[engine]));
+    }
+  }
+  m.set("duration_ns", nanoseconds(duration));
+}
+
 void fill_time(Metrics& m, const Evaluation& e) {
   const double us = microseconds(e.record.elapsed);
   m.set("latency_us", us);
@@ -90,14 +128,13 @@ void fill_time(Metrics& m, const Evaluation& e) {
   m.set("exposed_communication_us", share(microseconds(e.record.communication_busy_while_compute_idle),
                                           static_cast<double>(e.record.cores_with_program)));
   const WorkloadFacts& f = e.lowered.facts;
-  if (f.unit_of_tokens.empty()) m.set("duration_ns", static_cast<double>(e.record.elapsed.count()) / 1e3);
+  if (f.unit_of_tokens.empty()) fill_kernel_time(m, e);
   if (f.unit_of_tokens == "decode") m.set("tpot_us", us);
   if (f.unit_of_tokens == "prefill") m.set("ttft_us", us);
 }
 
-void fill_rates(Metrics& m, const Evaluation& e) {
+void fill_flops(Metrics& m, const Evaluation& e, double elapsed) {
   const WorkloadFacts& f = e.lowered.facts;
-  const double elapsed = seconds(e.record.elapsed);
   const double peak = e.platform.machine.array_peak(dtype_named(f.peak_dtype));
   const double sustained = static_cast<double>(f.useful_flop) / elapsed;
   m.set("peak_dtype", f.peak_dtype);
@@ -105,6 +142,12 @@ void fill_rates(Metrics& m, const Evaluation& e) {
   m.set("sustained_pflops", sustained / kPeta);
   m.set("sustained_over_peak", share(sustained, peak));
   if (f.unit_of_tokens == "prefill") m.set("mfu", share(sustained, peak));
+}
+
+void fill_rates(Metrics& m, const Evaluation& e) {
+  const WorkloadFacts& f = e.lowered.facts;
+  const double elapsed = seconds(e.record.elapsed);
+  if (!f.peak_dtype.empty()) fill_flops(m, e, elapsed);
   const Activity& a = e.record.activity;
   m.set("hbm_gb_per_s", static_cast<double>(a.hbm_read_bytes + a.hbm_write_bytes) / elapsed / kGiga);
   if (f.unit_of_tokens.empty()) return;
@@ -114,7 +157,7 @@ void fill_rates(Metrics& m, const Evaluation& e) {
 }
 
 void fill_utilization(Metrics& m, const Evaluation& e) {
-  const Utilization u = utilization_of(e.platform.machine, e.record);
+  const Utilization u = utilization_of(e.platform.machine, e.lowered.job, e.record);
   m.set("tensor_utilization", u.tensor);
   m.set("vector_utilization", u.vector);
   m.set("scalar_utilization", u.scalar);
@@ -154,11 +197,13 @@ void fill_power(Metrics& m, const Evaluation& e) {
   m.set("energy_hbm_j", energy.hbm.count());
   m.set("energy_link_j", energy.link.count());
   m.set("energy_static_j", energy.fixed.count());
-  const double peak = machine.array_peak(dtype_named(f.peak_dtype)) / kPeta;
   const Watts chips(chip.count() * machine.chips);
-  m.set("peak_pflops_per_mw", peak / (provisioned.count() / kMega));
-  fill_per_megawatt(m, "sustained_pflops", static_cast<double>(f.useful_flop) / elapsed / kPeta, it, provisioned, chips,
-                    utility);
+  if (!f.peak_dtype.empty()) {
+    const double peak = machine.array_peak(dtype_named(f.peak_dtype)) / kPeta;
+    m.set("peak_pflops_per_mw", peak / (provisioned.count() / kMega));
+    fill_per_megawatt(m, "sustained_pflops", static_cast<double>(f.useful_flop) / elapsed / kPeta, it, provisioned,
+                      chips, utility);
+  }
   if (f.unit_of_tokens.empty() || f.tokens == 0) return;
   const double tokens = static_cast<double>(f.tokens) / elapsed;
   m.set("energy_per_token_j", it.count() / tokens);
@@ -225,6 +270,7 @@ void check_conservation(const Evaluation& evaluation) {
   check_equal(moved(Traffic::kBiases), f.bias_bytes, "bias bytes");
   check_equal(moved(Traffic::kKvRead), f.kv_read_bytes, "KV bytes read");
   check_equal(moved(Traffic::kKvWrite), f.kv_write_bytes, "KV bytes written");
+  if (f.copy_bytes > 0) check_equal(moved(Traffic::kActivations), f.copy_bytes, "bytes copied");
   check(static_cast<std::uint64_t>(record.elapsed.count()) >= evaluation.lowered.roofline_ps,
         "nothing is faster than its roofline");
 }

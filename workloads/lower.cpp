@@ -83,6 +83,12 @@ LoweredWorkload lower(const Workload& workload, const MachineSpec& machine, std:
     case Phase::kAttention:
       lowered = lower_attention(settings, machine);
       break;
+    case Phase::kDmaCopy:
+      lowered = lower_dma_copy(settings, machine);
+      break;
+    case Phase::kInstruction:
+      lowered = lower_instruction(settings, machine);
+      break;
   }
   for (std::uint32_t lane = 0; lane < settings.lnc; ++lane) check_capacity(*lowered.job.cores[lane].program, machine);
   return lowered;

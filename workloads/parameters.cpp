@@ -15,7 +15,7 @@ constexpr double kMany = 1e9;
 
 constexpr std::array kTable = {
     // What runs.
-    WorkloadParameterRow{"phase", kWord, 0, 0, "decode|prefill|matmul|attention", false,
+    WorkloadParameterRow{"phase", kWord, 0, 0, "decode|prefill|matmul|attention|dma_copy|instruction", false,
                          "what one run does: one decode step, one prefill, or one kernel"},
     WorkloadParameterRow{"model", kWord, 0, 0, "", false, "file in workloads/models that holds the model's dimensions"},
     WorkloadParameterRow{"batch", kCount, 0, kMany, "", false, "sequences in flight on the whole machine"},
@@ -63,9 +63,34 @@ constexpr std::array kTable = {
     WorkloadParameterRow{"m", kCount, 0, kMany, "", false, "matmul: rows of the result"},
     WorkloadParameterRow{"n", kCount, 0, kMany, "", false, "matmul: columns of the result"},
     WorkloadParameterRow{"k", kCount, 0, kMany, "", false, "matmul: contraction length"},
-    WorkloadParameterRow{"dtype", kWord, 0, 0, "fp32|bf16|fp8|mxfp8|mxfp4", false, "matmul: number format of operands"},
+    WorkloadParameterRow{"dtype", kWord, 0, 0, "fp32|bf16|fp8|mxfp8|mxfp4", false,
+                         "matmul, instruction: number format of operands"},
     WorkloadParameterRow{"causal", kWord, 0, 0, "yes|no", false, "attention: whether a query sees later keys"},
     WorkloadParameterRow{"window", kCount, 0, kMany, "", false, "attention: keys seen by a query; 0 = all"},
+    WorkloadParameterRow{"bytes", kCapacity, 0, 1e12, "", false, "dma_copy: bytes moved by a logical core"},
+    WorkloadParameterRow{"transfers", kCount, 1, 65536, "", false, "dma_copy: transfers that the bytes are cut into"},
+    WorkloadParameterRow{"descriptor_bytes", kCapacity, 1, 1e9, "", false, "dma_copy: payload of one descriptor"},
+    WorkloadParameterRow{"queues", kCount, 1, 4, "", false, "dma_copy: queues that the transfers are dealt over"},
+    WorkloadParameterRow{"generation", kWord, 0, 0, "prebuilt|hardware|software", false,
+                         "dma_copy: who makes the descriptors"},
+    WorkloadParameterRow{"source_space", kWord, 0, 0, "hbm|sbuf|psum", false,
+                         "memory that is read: hbm or sbuf by dma_copy, sbuf or psum by instruction"},
+    WorkloadParameterRow{"destination_space", kWord, 0, 0, "hbm|sbuf|psum", false,
+                         "memory that is written: hbm or sbuf by dma_copy, sbuf or psum by instruction"},
+    WorkloadParameterRow{"op", kWord, 0, 0,
+                         "matmul|transpose|copy|tensor_scalar|tensor_tensor|reduce|activation|exponential|reciprocal|"
+                         "max8|quantize_mx|gather",
+                         false, "instruction: what it does"},
+    WorkloadParameterRow{"engine", kWord, 0, 0, "tensor|vector|scalar|gpsimd", true,
+                         "instruction: where it runs; auto: the engine made for it"},
+    WorkloadParameterRow{"partitions", kCount, 1, 4096, "", false,
+                         "instruction: partitions of the moving operand; matmul: contraction depth"},
+    WorkloadParameterRow{"free", kCount, 0, 1e6, "", false,
+                         "instruction: elements per partition; matmul: moving columns"},
+    WorkloadParameterRow{"columns", kCount, 1, 4096, "", false, "instruction: stationary columns of a matmul"},
+    WorkloadParameterRow{"count", kCount, 0, kMany, "", false, "instruction: how many run back to back"},
+    WorkloadParameterRow{"warmup", kCount, 0, 1e6, "", false,
+                         "instruction: full BF16 matmuls before one of the tensor engine, to open its clock limiter"},
 };
 
 std::string range_of(const WorkloadParameterRow& row) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "models/mechanism/error.h"
 #include "workloads/parameters.h"
@@ -126,7 +127,57 @@ void read_model_run(const Reader& read, const MachineSpec& machine, Settings& se
   settings.routing_sigma = read.real("routing_sigma");
 }
 
+/// The memory named by `name`, which must be one of the two that the workload reaches.
+Space space_of(const Reader& read, std::string_view name, std::string_view other, Space other_space) {
+  const WorkloadParameter& space = read.need(name);
+  if (space.value == "sbuf") return Space::kSbuf;
+  if (space.value == other) return other_space;
+  throw InputError(space.origin + ": " + std::string(name) + " is sbuf or " + std::string(other) + " here, not '" +
+                   space.value + "'");
+}
+
+void read_copy(const Reader& read, Settings& settings) {
+  settings.bytes = read.count("bytes");
+  settings.transfers = read.count("transfers");
+  settings.descriptor_bytes = read.count("descriptor_bytes");
+  settings.queues = read.count("queues");
+  settings.generation = choose<DescriptorGeneration, 3>(read.word("generation"), {"prebuilt", "hardware", "software"});
+  settings.source = space_of(read, "source_space", "hbm", Space::kHbm);
+  settings.destination = space_of(read, "destination_space", "hbm", Space::kHbm);
+}
+
+constexpr std::array<std::pair<std::string_view, Op>, 12> kOps = {{{"matmul", Op::kMatmul},
+                                                                   {"transpose", Op::kTranspose},
+                                                                   {"copy", Op::kCopy},
+                                                                   {"tensor_scalar", Op::kCopy},
+                                                                   {"tensor_tensor", Op::kBinary},
+                                                                   {"reduce", Op::kReduce},
+                                                                   {"activation", Op::kActivation},
+                                                                   {"exponential", Op::kExponential},
+                                                                   {"reciprocal", Op::kReciprocal},
+                                                                   {"max8", Op::kMax8},
+                                                                   {"quantize_mx", Op::kQuantizeMx},
+                                                                   {"gather", Op::kGather}}};
+
+void read_instruction(const Reader& read, Settings& settings) {
+  const std::string& op = read.word("op");
+  settings.op = std::find_if(kOps.begin(), kOps.end(), [&](const auto& row) { return row.first == op; })->second;
+  if (!read.is_auto("engine")) {
+    settings.engine = choose<Engine, 4>(read.word("engine"), {"tensor", "vector", "scalar", "gpsimd"});
+  }
+  settings.partitions = read.degree("partitions");
+  settings.free = read.count("free");
+  settings.columns = read.degree("columns");
+  settings.dtype = choose<Dtype, kDtypeCount>(read.word("dtype"), kDtypeNames);
+  settings.source = space_of(read, "source_space", "psum", Space::kPsum);
+  settings.destination = space_of(read, "destination_space", "psum", Space::kPsum);
+  settings.count = read.count("count");
+  settings.warmup = read.count("warmup");
+}
+
 void read_kernel(const Reader& read, Settings& settings) {
+  if (settings.phase == Phase::kDmaCopy) return read_copy(read, settings);
+  if (settings.phase == Phase::kInstruction) return read_instruction(read, settings);
   if (settings.phase == Phase::kMatmul) {
     settings.m = read.count("m");
     settings.n = read.count("n");
@@ -156,7 +207,7 @@ void read_kernel(const Reader& read, Settings& settings) {
 Settings settings_of(const Workload& workload, const MachineSpec& machine) {
   const Reader read(workload);
   Settings settings;
-  settings.phase = choose<Phase, 4>(read.word("phase"), {"decode", "prefill", "matmul", "attention"});
+  settings.phase = choose<Phase, kPhaseNames.size()>(read.word("phase"), kPhaseNames);
   settings.lnc = lnc_of(read, machine);
   if (settings.phase == Phase::kDecode || settings.phase == Phase::kPrefill) {
     read_model_run(read, machine, settings);

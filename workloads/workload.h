@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,17 +35,20 @@ struct WorkloadFacts {
   std::uint64_t bias_bytes = 0;
   std::uint64_t kv_read_bytes = 0;
   std::uint64_t kv_write_bytes = 0;
-  std::uint64_t padding_flop = 0;  ///< issued beyond useful because tiles and batches are padded
-  std::uint64_t tokens = 0;        ///< produced (decode) or processed (prefill), whole machine
-  std::uint64_t sequences = 0;     ///< in flight, whole machine (batch)
+  std::uint64_t copy_bytes = 0;     ///< moved by a copy
+  std::uint64_t copy_hbm_ends = 0;  ///< how many ends of the copy lie in HBM
+  std::uint64_t padding_flop = 0;   ///< issued beyond useful because tiles and batches are padded
+  std::uint64_t tokens = 0;         ///< produced (decode) or processed (prefill), whole machine
+  std::uint64_t sequences = 0;      ///< in flight, whole machine (batch)
   std::uint64_t batch_per_replica = 0;
   std::uint64_t padded_sequences = 0;  ///< added so that the batch divides
   std::uint32_t tp = 0, ep = 0, dp = 0, lnc = 0;
   std::uint64_t idle_cores = 0;                 ///< physical cores without work
   std::uint64_t distinct_experts = 0;           ///< drawn, summed over layers, of one replica
   double memory_gib_per_chip = 0;               ///< fullest chip: weights, KV, activations, reserve
-  std::string peak_dtype;                       ///< fastest matmul dtype used
+  std::string peak_dtype;                       ///< fastest matmul dtype used; empty: none
   std::uint64_t collective_bytes_per_rank = 0;  ///< closed form, payload one rank sends
+  std::optional<Engine> timed_engine;           ///< instruction: the engine whose operator "instruction" is timed
   std::string unit_of_tokens;                   ///< "decode", "prefill" or empty for kernels
 };
 

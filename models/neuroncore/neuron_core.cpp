@@ -29,6 +29,7 @@ NeuronCore::NeuronCore(sc_core::sc_module_name name, const CoreSpec& spec, const
       job_(job),
       program_(*job.program),
       one_by_one_(one_by_one),
+      last_(spec.control.program_entry),
       rings_(dma.queues, Credits(dma.ring_descriptors)),
       ring_waiters_(dma.queues),
       limiter_(spec.tensor),

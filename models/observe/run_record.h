@@ -101,7 +101,7 @@ struct RunRecord {
   Time communication_busy_while_compute_idle;  ///< exposed communication, summed over the cores with a program
   std::uint64_t cores_with_program = 0;
   std::vector<OperatorRecord> operators;  ///< sorted by name
-  std::uint64_t link_bandwidth = 0;       ///< payload bytes per second of all links together
+  std::uint64_t link_bandwidth = 0;       ///< payload bytes per second of the links that carried data
   std::vector<LinkRecord> links;          ///< every link of the machine that carried data, in link order
 
   // For run.csv: how much was really simulated. Not scaled by folding.

@@ -182,8 +182,8 @@ void Machine::add_links(RunRecord& record) const {
   for (const auto& [id, link] : links) {
     record.links.push_back(link);
     record.activity.link_bytes += link.bytes;
+    record.link_bandwidth += topology_.links()[id].bandwidth.count();
   }
-  for (const Link& link : topology_.links()) record.link_bandwidth += link.bandwidth.count();
   for (const auto& [id, bytes] : switch_bytes) record.activity.switch_bytes += bytes;
 }
 

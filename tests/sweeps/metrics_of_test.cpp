@@ -6,6 +6,7 @@
 #include "results/series.h"
 #include "results/writer.h"
 #include "sweeps/isolated.h"
+#include "tests/sweeps/rows.h"
 
 namespace trnsim {
 namespace {
@@ -42,6 +43,25 @@ TEST(Metrics, FollowTheirFormulas) {
     EXPECT_GT(m(share), 0) << share;
     EXPECT_LE(m(share), 1) << share;
   }
+}
+
+TEST(Metrics, IdleCoresDoNotDiluteUtilization) {
+  const PointRow row = evaluated("trn2-48xlarge", "matmul", {{"m", "2048"}, {"n", "2048"}, {"k", "2048"}});
+  EXPECT_EQ(number_of(row, "idle_cores"), 126);
+  EXPECT_GT(number_of(row, "tensor_utilization"), 0.5);
+  EXPECT_GT(number_of(row, "hbm_utilization"), 0.05);
+}
+
+TEST(Metrics, TheRooflineHoldsForACoreThatIsMadeFaster) {
+  const PointRow row = evaluated("trn2-48xlarge", "matmul",
+                                 {{"lnc", "1"},
+                                  {"m", "8192"},
+                                  {"n", "1024"},
+                                  {"k", "1024"},
+                                  {"core[0].clock_scale", "1000"},
+                                  {"dma.engine_bandwidth", "1000TB/s"},
+                                  {"chip.hbm.stack_bandwidth", "1000TB/s"}});
+  EXPECT_EQ(row.status, Status::kOk) << row.error;
 }
 
 TEST(Metrics, EveryEngineHasItsTimeAccountedFor) {

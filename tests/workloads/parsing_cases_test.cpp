@@ -72,8 +72,9 @@ TEST(ParsingCases, BoundsAreAcceptedAndOneBeyondIsRefusedWithTheRange) {
     if (row.dimension == Dimension::kWord) continue;
     const std::string name(row.name);
     const auto whole = [](double value) { return std::to_string(static_cast<long long>(value)); };
+    const std::string unit = row.dimension == Dimension::kCapacity ? "B" : "";
     const auto refused = [&](double value) {
-      return input_error([&] { test::workload("gpt-oss-120b-decode", {{name, whole(value)}}); });
+      return input_error([&] { test::workload("gpt-oss-120b-decode", {{name, whole(value) + unit}}); });
     };
     EXPECT_EQ(refused(row.low), "") << name;
     EXPECT_EQ(refused(row.high), "") << name;

@@ -27,12 +27,13 @@ Job job_of(const Settings& s, const MachineSpec& machine, std::uint64_t resident
   Job job;
   job.cores.resize(machine.cores());
   ReplicaGroup group;
+  const std::string kernel(kPhaseNames[static_cast<std::size_t>(s.phase)]);
   for (std::uint32_t lane = 0; lane < s.lnc; ++lane) {
-    ProgramBuilder program(s.phase == Phase::kMatmul ? "matmul" : "attention");
+    ProgramBuilder program(kernel);
     KernelWriter w(program, machine, s.lnc, lane, resident, 0);
     const std::uint32_t segment = program.segment("kernel", [&](SegmentBuilder& b) {
       w.write_to(b);
-      b.operator_is(s.phase == Phase::kMatmul ? "matmul" : "attention");
+      b.operator_is(kernel);
       write(w);
     });
     program.call(segment);
@@ -148,6 +149,47 @@ LoweredWorkload lower_attention(const Settings& s, const MachineSpec& machine) {
   });
   const std::uint64_t useful = 4 * s.model.q_width() * pairs_of(s);
   finish_facts(lowered, s, machine, Dtype::kBf16, useful);
+  return lowered;
+}
+
+LoweredWorkload lower_dma_copy(const Settings& s, const MachineSpec& machine) {
+  const std::uint64_t ends =
+      static_cast<std::uint64_t>(s.source == Space::kHbm) + static_cast<std::uint64_t>(s.destination == Space::kHbm);
+  check_operands(Wide(ends) * s.bytes, machine);
+  LoweredWorkload lowered;
+  lowered.job = job_of(s, machine, 0, [&](KernelWriter& w) {
+    dma_copy(w, {.bytes = w.share(s.bytes),
+                 .transfers = s.transfers,
+                 .descriptor_bytes = s.descriptor_bytes,
+                 .queues = s.queues,
+                 .generation = s.generation,
+                 .source = s.source,
+                 .destination = s.destination});
+  });
+  lowered.facts.copy_bytes = s.bytes;
+  lowered.facts.copy_hbm_ends = ends;
+  finish_facts(lowered, s, machine, Dtype::kBf16, 0);
+  lowered.facts.peak_dtype.clear();
+  return lowered;
+}
+
+LoweredWorkload lower_instruction(const Settings& s, const MachineSpec& machine) {
+  LoweredWorkload lowered;
+  lowered.facts.timed_engine = s.engine.value_or(engine_of(s.op, machine.core));
+  lowered.job = job_of(s, machine, 0, [&](KernelWriter& w) {
+    instruction_series(w, {.op = s.op,
+                           .engine = *lowered.facts.timed_engine,
+                           .partitions = s.partitions,
+                           .columns = s.columns,
+                           .free = s.free,
+                           .dtype = s.dtype,
+                           .source = s.source,
+                           .destination = s.destination,
+                           .count = s.count,
+                           .warmup = s.warmup});
+  });
+  finish_facts(lowered, s, machine, s.dtype, 0);
+  lowered.facts.peak_dtype.clear();
   return lowered;
 }
 

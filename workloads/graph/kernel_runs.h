@@ -15,5 +15,7 @@ namespace trnsim {
 /// Attention of `query_tokens` per sequence over `context` keys on the first logical core: with one query token the
 /// decode kernel, else the prefill kernel.
 [[nodiscard]] LoweredWorkload lower_attention(const Settings& settings, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_dma_copy(const Settings& settings, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_instruction(const Settings& settings, const MachineSpec& machine);
 
 }  // namespace trnsim

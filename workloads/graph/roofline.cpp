@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "workloads/graph/count.h"
 #include "workloads/graph/facts.h"
@@ -11,6 +12,13 @@ namespace {
 
 double rate(BytesPerSecond bandwidth) {
   return static_cast<double>(bandwidth.count());
+}
+
+// The fastest of parts that users made faster or slower one by one; the bound holds for any of them.
+double fastest_scale(const std::map<std::uint32_t, double>& scales) {
+  double fastest = 1;
+  for (const auto& [part, scale] : scales) fastest = std::max(fastest, scale);
+  return fastest;
 }
 
 // Everything that leaves one chip in one second, whichever way: all its links of all levels at their raw rate.
@@ -53,19 +61,24 @@ void set_roofline(LoweredWorkload& lowered, const MachineSpec& machine, Dtype fa
   if (used == 0) return;
   const auto fast = static_cast<double>(fast_flop);
   const auto slow = static_cast<double>(facts.useful_flop) - fast;
-  const double bytes =
+  const auto bytes =
       static_cast<double>(facts.weight_bytes + facts.bias_bytes + facts.kv_read_bytes + facts.kv_write_bytes);
+  const auto copied = static_cast<double>(facts.copy_bytes);
   const double stacks = std::ceil(used * machine.chips * machine.hbm.stacks);
   struct Bound {
     const char* name;
     double seconds;
   };
   const std::array<Bound, 4> bounds{
-      Bound{"tensor", (fast / machine.array_peak(fastest) + slow / machine.array_peak(Dtype::kBf16)) / used},
-      Bound{"hbm", bytes / (rate(machine.hbm.bandwidth) * stacks)},
-      Bound{"dma", bytes / (rate(machine.dma.engine_bandwidth) * machine.dma.engines * machine.cores() * used)},
+      Bound{"tensor", (fast / machine.array_peak(fastest) + slow / machine.array_peak(Dtype::kBf16)) / used /
+                          fastest_scale(machine.core_clock_scale)},
+      Bound{"hbm",
+            (bytes + copied * static_cast<double>(facts.copy_hbm_ends)) / (rate(machine.hbm.bandwidth) * stacks)},
+      Bound{"dma",
+            (bytes + copied) / (rate(machine.dma.engine_bandwidth) * machine.dma.engines * machine.cores() * used)},
       Bound{"link", chip_egress(machine) > 0 ? chip_to_chip_bytes(lowered, machine) /
-                                                   (chip_egress(machine) * std::ceil(used * machine.chips))
+                                                   (chip_egress(machine) * fastest_scale(machine.link_bandwidth_scale) *
+                                                    std::ceil(used * machine.chips))
                                              : 0.0}};
   const auto largest = std::max_element(bounds.begin(), bounds.end(),
                                         [](const Bound& a, const Bound& b) { return a.seconds < b.seconds; });

@@ -97,4 +97,35 @@ struct MatmulKernel {
 };
 Handle matmul_kernel(KernelWriter& w, const MatmulKernel& shape);
 
+/// `bytes` moved in `transfers` equal transfers, dealt over `queues` queues of the sync engine.
+struct DmaCopy {
+  std::uint64_t bytes = 0;
+  std::uint64_t transfers = 1;
+  std::uint64_t descriptor_bytes = 1;  ///< payload of one descriptor
+  std::uint64_t queues = 1;            ///< at most copy_queues()
+  DescriptorGeneration generation = DescriptorGeneration::kHardware;
+  Space source = Space::kHbm;
+  Space destination = Space::kSbuf;
+};
+[[nodiscard]] std::uint64_t copy_queues();
+Handle dma_copy(KernelWriter& w, const DmaCopy& copy);
+
+/// `count` equal instructions back to back on one engine; on the tensor engine after `warmup` full BF16 matmuls.
+struct InstructionSeries {
+  Op op = Op::kNop;
+  Engine engine = Engine::kTensor;
+  std::uint32_t partitions = 0, columns = 0;
+  std::uint64_t free = 0;
+  Dtype dtype = Dtype::kBf16;
+  Space source = Space::kSbuf;
+  Space destination = Space::kSbuf;
+  std::uint64_t count = 1;
+  std::uint64_t warmup = 0;
+};
+/// The engine that is made for `op`.
+[[nodiscard]] Engine engine_of(Op op, const CoreSpec& core);
+/// Operators `warmup` and `instruction`. Throws InfeasibleError if the engine has not the operation or the operands
+/// exceed it.
+Handle instruction_series(KernelWriter& w, const InstructionSeries& series);
+
 }  // namespace trnsim

@@ -9,6 +9,8 @@ constexpr std::array kKernels = {
     KernelInfo{"attention_decode", "one new query per sequence over a KV cache in HBM"},
     KernelInfo{"attention_prefill",
                "blocks of queries over keys and values in HBM, causal or windowed, online softmax"},
+    KernelInfo{"dma_copy", "bytes moved between HBM and SBUF by transfers of equal size, dealt over queues"},
+    KernelInfo{"instruction_series", "equal instructions back to back on one engine"},
     KernelInfo{"lm_head", "scores of the vocabulary's columns and the best token"},
     KernelInfo{"matmul", "C[m x n] = A[m x k] B[k x n], all in HBM"},
     KernelInfo{"moe", "gate, up, activation, down and weighted sum of the experts drawn"},

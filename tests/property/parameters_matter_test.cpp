@@ -1,0 +1,138 @@
+// A parameter that moves nothing is a lie about what the model takes into account.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <stdexcept>
+
+#include "models/mechanism/error.h"
+#include "platforms/parameters.h"
+#include "platforms/platform.h"
+#include "tests/property/rows.h"
+
+namespace trnsim {
+namespace {
+
+struct SmallRun {
+  std::string platform, workload;
+  Settings settings;
+  Platform resolved = {};
+  std::string unchanged = {};  ///< what it answers as it is
+};
+
+// Small runs that together reach every mechanism.
+std::vector<SmallRun> runs() {
+  const auto decode = [](Settings settings) {
+    const Settings small = {{"context", "256"}, {"layers", "2"}, {"window_period", "2"}, {"batch_per_replica", "2"}};
+    settings.insert(settings.end(), small.begin(), small.end());
+    return settings;
+  };
+  const auto matmul = [](const char* dtype) {
+    return Settings{{"m", "512"}, {"n", "512"}, {"k", "512"}, {"dtype", dtype}};
+  };
+  const auto in_sbuf = [](const char* op, const char* engine, const char* dtype) {
+    return Settings{{"op", op}, {"engine", engine}, {"destination_space", "sbuf"}, {"dtype", dtype}};
+  };
+  return {
+      // quick ones first
+      {"trn2-48xlarge", "instruction", in_sbuf("copy", "vector", "fp32")},
+      {"trn2-48xlarge", "instruction", in_sbuf("copy", "vector", "bf16")},
+      {"trn2-48xlarge", "instruction", in_sbuf("tensor_tensor", "vector", "fp32")},
+      {"trn2-48xlarge", "instruction", in_sbuf("activation", "scalar", "bf16")},
+      {"trn2-48xlarge", "instruction", {{"free", "1"}, {"core.tensor.minimum_interval", "0"}}},
+      {"trn2-48xlarge", "dma_copy", {{"generation", "prebuilt"}, {"bytes", "4KiB"}, {"transfers", "1"}}},
+      {"trn2-48xlarge", "attention", {{"query_tokens", "512"}, {"context", "512"}}},
+      {"trn2-48xlarge", "matmul", matmul("fp32")},
+      {"trn2-48xlarge", "matmul", matmul("fp8")},
+      {"trn3-ultraserver-gen1", "matmul", matmul("mxfp8")},
+      {"trn2-48xlarge", "gpt-oss-120b-decode", decode({{"tp", "16"}})},
+      {"trn3-ultraserver-gen1", "gpt-oss-120b-decode", decode({{"tp", "32"}})},
+      {"trn3-ultraserver-gen2", "gpt-oss-120b-decode", decode({{"tp", "64"}})},
+      {"trn2-ultraserver", "gpt-oss-120b-decode", decode({{"tp", "32"}, {"ep", "128"}})},
+  };
+}
+
+/// What a run answers: metrics, the limit that it does not fit, or the value that it contradicts.
+std::string answer(const SmallRun& run, const Settings& extra) {
+  Point point;
+  point.id = "1";
+  point.platform = run.platform;
+  point.workload = run.workload;
+  for (const auto& [name, value] : run.settings) add_setting(point, {name, value, "test"});
+  for (const auto& [name, value] : extra) add_setting(point, {name, value, "test"});
+  std::string text;
+  try {
+    launch({point}, {.jobs = 1, .limit = {}}, [&](std::size_t, const PointRow& row, std::size_t) {
+      text = row.error;
+      for (const auto& [name, value] : row.metrics) text += name + "=" + value + "\n";
+    });
+  } catch (const InputError& error) {
+    text = error.what();  // contradicts another value of the machine
+  }
+  return text;
+}
+
+std::string number(double value) {
+  std::array<char, 64> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+
+/// Other values that `parameter` may have.
+std::vector<std::string> others(const Parameter& parameter, const ResolvedParameter& now) {
+  std::vector<std::string> values;
+  if (parameter.dimension == Dimension::kWord) {
+    for (std::string_view word : parameter.words) {
+      if (word != now.value) values.emplace_back(word);
+    }
+    return values;
+  }
+  const bool bare = parameter.dimension == Dimension::kCount || now.unit == "1";
+  const std::string unit = bare ? "" : now.unit;
+  double value = 0;
+  std::from_chars(now.value.data(), now.value.data() + now.value.size(), value);
+  const std::vector<double> tried =
+      value == 0 ? std::vector<double>{1, 64} : std::vector<double>{value * 2, value / 2, value / 64, value * 0.9};
+  for (double candidate : tried) {
+    const std::string text = number(candidate);
+    try {
+      const Value parsed = parse_value(parameter.dimension, text, bare ? now.unit : unit, parameter.words);
+      const bool whole = parameter.dimension == Dimension::kCount || parsed.integer != 0;
+      const double base = whole ? static_cast<double>(parsed.integer) : parsed.real;
+      if (base >= parameter.low && base <= parameter.high) values.push_back(text + unit);
+    } catch (const std::invalid_argument&) {
+      continue;  // half of an odd count is no count
+    }
+  }
+  if (parameter.dimension == Dimension::kCount) values.push_back(number(parameter.low));
+  return values;
+}
+
+bool moves_something(const Parameter& parameter, const std::vector<SmallRun>& all) {
+  // The second reading of the link widths is read only where it is chosen.
+  const bool second_reading = parameter.name.find("level_table") != std::string_view::npos;
+  const Settings base = second_reading ? Settings{{"fabric.link.reading", "level_table"}} : Settings();
+  for (const SmallRun& run : all) {
+    if (!applies_to(parameter, run.resolved.machine.fabric.kind)) continue;
+    const auto now = std::find_if(run.resolved.parameters.begin(), run.resolved.parameters.end(),
+                                  [&](const ResolvedParameter& p) { return p.name == parameter.name; });
+    if (now == run.resolved.parameters.end()) continue;
+    const std::string before = second_reading ? answer(run, base) : run.unchanged;
+    for (const std::string& value : others(parameter, *now)) {
+      Settings changed = base;
+      changed.emplace_back(parameter.name, value);
+      if (answer(run, changed) != before) return true;
+    }
+  }
+  return false;
+}
+
+TEST(Parameters, EachMovesAResult) {
+  std::vector<SmallRun> all = runs();
+  for (SmallRun& run : all) {
+    run.resolved = load_platform(run.platform);
+    run.unchanged = answer(run, {});
+  }
+  for (const Parameter& parameter : parameter_table()) EXPECT_TRUE(moves_something(parameter, all)) << parameter.name;
+}
+
+}  // namespace
+}  // namespace trnsim
