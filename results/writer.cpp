@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <set>
 
 #include "models/mechanism/error.h"
@@ -79,36 +80,112 @@ std::vector<std::string> point_fields(const PointRow& row, const Columns& swept)
   return fields;
 }
 
+/// Lines of a companion table, cells under the columns of `header`.
+class CompanionCsv {
+ public:
+  CompanionCsv(const std::vector<PointRow>& rows, Table PointRow::*member) {
+    Columns columns;
+    for (const PointRow& row : rows) {
+      for (const std::string& column : (row.*member).columns) columns.add(column);
+    }
+    header_.insert(header_.end(), columns.names().begin(), columns.names().end());
+    text_ = line(header_);
+  }
+
+  /// REQUIRES: every column of `columns` is in one of the rows given to the constructor.
+  void add(const std::string& id, const std::vector<std::string>& columns, const std::vector<std::string>& cells) {
+    check(cells.size() == columns.size(), "a companion table has as many cells in each row as columns");
+    std::vector<std::string> fields(header_.size());
+    fields[0] = id;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const auto at = std::find(header_.begin() + 1, header_.end(), columns[i]);
+      fields[static_cast<std::size_t>(at - header_.begin())] = cells[i];
+    }
+    text_ += line(fields);
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::vector<std::string> header_ = {"id"};
+  std::string text_;
+};
+
 std::string companion_csv(const std::vector<PointRow>& rows, Table PointRow::*member) {
-  Columns columns;
+  CompanionCsv csv(rows, member);
   for (const PointRow& row : rows) {
-    for (const std::string& column : (row.*member).columns) columns.add(column);
+    for (const auto& cells : (row.*member).rows) csv.add(row.id, (row.*member).columns, cells);
   }
-  std::vector<std::string> header = {"id"};
-  header.insert(header.end(), columns.names().begin(), columns.names().end());
-  std::string text = line(header);
+  return csv.take();
+}
+
+/// How many rows of two tables differ; none if a row of one cannot stand for a row of the other.
+std::optional<std::size_t> differences(const Table& a, const Table& b) {
+  if (a.columns != b.columns || a.columns.size() < 2 || a.rows.size() != b.rows.size()) return std::nullopt;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < a.rows.size(); ++i) {
+    if (a.rows[i].front() != b.rows[i].front()) return std::nullopt;
+    count += a.rows[i] == b.rows[i] ? 0 : 1;
+  }
+  return count;
+}
+
+/// parameters.csv: the parameters of a point are mostly those of another, so that it writes kSameAs with the id of
+/// that one and what differs.
+std::string parameters_csv(const std::vector<PointRow>& rows) {
+  CompanionCsv csv(rows, &PointRow::parameters);
+  std::vector<const PointRow*> written;  // in full
   for (const PointRow& row : rows) {
-    const Table& table = row.*member;
-    std::vector<std::size_t> place;
-    for (const std::string& column : table.columns) {
-      const auto at = std::find(header.begin() + 1, header.end(), column);
-      place.push_back(static_cast<std::size_t>(at - header.begin()));
+    const Table& table = row.parameters;
+    std::size_t least = table.rows.size() / 2;
+    const PointRow* model = nullptr;
+    for (const PointRow* other : written) {
+      const std::optional<std::size_t> count = differences(table, other->parameters);
+      if (!count || *count >= least) continue;
+      least = *count;
+      model = other;
     }
-    for (const auto& cells : table.rows) {
-      check(cells.size() == table.columns.size(), "a companion table has as many cells in each row as columns");
-      std::vector<std::string> fields(header.size());
-      fields[0] = row.id;
-      for (std::size_t i = 0; i < cells.size(); ++i) fields[place[i]] = cells[i];
-      text += line(fields);
+    if (model == nullptr) {
+      if (!table.rows.empty()) written.push_back(&row);
+    } else {
+      std::vector<std::string> cells(table.columns.size());
+      cells[0] = kSameAs;
+      cells[1] = model->id;
+      csv.add(row.id, table.columns, cells);
+    }
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+      if (model == nullptr || table.rows[i] != model->parameters.rows[i]) csv.add(row.id, table.columns, table.rows[i]);
     }
   }
-  return text;
+  return csv.take();
 }
 
 [[noreturn]] void fail(const std::filesystem::path& path, int error) {
   throw InputError(path.string() + ": cannot write: " + std::strerror(error) +
                    (error == ENOSPC || error == EDQUOT ? "; free some space, finished rows are kept"
                                                        : "; name a folder that can be written"));
+}
+
+/// Where the links at `path` lead: a renamed file would take the place of a link.
+std::filesystem::path followed(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;  // as Linux
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, error); ++i) {
+    const std::filesystem::path target = std::filesystem::read_symlink(path, error);
+    if (error) fail(path, error.value());
+    path = path.parent_path() / target;
+  }
+  if (std::filesystem::is_symlink(path, error)) fail(path, ELOOP);
+  return path;
+}
+
+/// A renamed file would also take the place of a device or a FIFO.
+void check_can_be_replaced(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) return;
+  throw InputError(path.string() + ": is " +
+                   (std::filesystem::is_directory(status) ? "a directory" : "no regular file") +
+                   "; name a file that can be written");
 }
 
 }  // namespace
@@ -148,7 +225,9 @@ std::string points_csv(const std::vector<PointRow>& rows) {
   return text;
 }
 
-void write_file(const std::filesystem::path& path, std::string_view bytes) {
+void write_file(const std::filesystem::path& link, std::string_view bytes) {
+  const std::filesystem::path path = followed(link);
+  check_can_be_replaced(path);
   const std::string temporary = path.string() + "." + std::to_string(getpid()) + ".tmp";
   const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0) fail(path, errno);
@@ -170,7 +249,8 @@ void write_file(const std::filesystem::path& path, std::string_view bytes) {
 
 void write_results(const std::filesystem::path& folder, const std::vector<PointRow>& rows) {
   for (const CompanionTable& companion : companion_tables()) {
-    write_file(folder / companion.file, companion_csv(rows, companion.table));
+    write_file(folder / companion.file,
+               companion.table == &PointRow::parameters ? parameters_csv(rows) : companion_csv(rows, companion.table));
   }
   write_file(folder / "points.csv", points_csv(rows));  // last: where it stands, its companions do
 }

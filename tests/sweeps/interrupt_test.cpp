@@ -35,6 +35,23 @@ TEST(Interrupt, CtrlCKeepsFinishedRowsAndExits130) {
   const std::size_t rows = lines(folder.read("r/points.csv"));
   EXPECT_GE(rows, 2U);
   EXPECT_LT(rows, 6U);
+  EXPECT_NE(folder.read("r/points.csv").find("batch_per_replica"), std::string::npos);
+  const Said again = finish_trnsim(folder, start_trnsim(folder, "sweep " + file + " --out " + folder.path("r")));
+  EXPECT_EQ(again.status, 2);
+  EXPECT_NE(again.err.find("`trnsim report "), std::string::npos) << again.err;
+  EXPECT_EQ(lines(folder.read("r/points.csv")), rows);
+  EXPECT_EQ(trnsim_says("report " + folder.path("r")).status, 0);
+}
+
+TEST(Interrupt, BeforePointsRunASignalEndsTheProgramAtOnce) {
+  const Folder folder;
+  std::string text = "platform,workload,chip.hbm.stack_bandwidth\ntrn2-48xlarge,matmul,600GB/s:2500GB/s:+0.1GB/s\n";
+  for (const int number : {SIGINT, SIGTERM}) {
+    const pid_t pid = start_trnsim(folder, "sweep " + folder.file("s.csv", text) + " --dry-run");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1000));  // 19,001 platforms take several seconds
+    kill(pid, number);
+    EXPECT_EQ(finish_trnsim(folder, pid).status, 128 + number);
+  }
 }
 
 TEST(Interrupt, CtrlCEndsARun) {
