@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "models/mechanism/error.h"
-#include "results/writer.h"
 
 namespace trnsim {
 namespace {
@@ -86,12 +85,28 @@ bool has_journal(const std::filesystem::path& folder) {
   return std::any_of(files.begin(), files.end(), [](const auto& file) { return is_row(file.filename().string()); });
 }
 
-std::vector<PointRow> read_journal(const std::filesystem::path& folder) {
+std::optional<PointRow> read_journal(const std::filesystem::path& folder, const std::string& id) {
+  const std::filesystem::path path = folder / "rows" / file_name(id);
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;
+  try {
+    PointRow row = read_row(path).second;
+    if (row.id == id) return row;
+  } catch (const InputError&) {  // torn: not finished
+  }
+  return std::nullopt;
+}
+
+std::vector<PointRow> read_journal(const std::filesystem::path& folder, const std::vector<CompanionTable>& companions) {
   std::vector<std::pair<std::size_t, PointRow>> found;
   for (const auto& file : files_of(folder / "rows")) {
     if (!is_row(file.filename().string())) continue;
     try {
       found.push_back(read_row(file));
+      for (const CompanionTable& companion : companion_tables()) {
+        const auto same = [&](const CompanionTable& other) { return other.table == companion.table; };
+        if (std::none_of(companions.begin(), companions.end(), same)) found.back().second.*companion.table = {};
+      }
     } catch (const InputError&) {  // torn: not finished
     }
   }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "results/row.h"
+#include "results/writer.h"
 
 namespace trnsim {
 
@@ -16,9 +16,13 @@ void write_journal(const std::filesystem::path& folder, std::size_t sequence, co
 /// Whether a journal below `folder` holds the row of any point, torn ones too.
 [[nodiscard]] bool has_journal(const std::filesystem::path& folder);
 
-/// The rows of the journal below `folder`, by sequence, then id; none if there is no journal. A row that was torn by
-/// a power failure counts as not finished.
-[[nodiscard]] std::vector<PointRow> read_journal(const std::filesystem::path& folder);
+/// The rows of the journal below `folder`, by sequence, then id, with those of their tables that `companions` names;
+/// none if there is no journal. A row that was torn by a power failure counts as not finished.
+[[nodiscard]] std::vector<PointRow> read_journal(const std::filesystem::path& folder,
+                                                 const std::vector<CompanionTable>& companions);
+
+/// The row of one point, whole, if it is there.
+[[nodiscard]] std::optional<PointRow> read_journal(const std::filesystem::path& folder, const std::string& id);
 
 /// Removes the journal below `folder`: at one moment for all who read it, and its own files alone.
 void remove_journal(const std::filesystem::path& folder);

@@ -195,7 +195,7 @@ void read_companion(const std::filesystem::path& path, Table PointRow::*member, 
 }  // namespace
 
 std::vector<PointRow> read_results(const std::filesystem::path& folder, const std::vector<CompanionTable>& companions) {
-  std::vector<PointRow> rows = read_journal(folder);
+  std::vector<PointRow> rows = read_journal(folder, companions);
   if (!rows.empty()) return rows;
   std::error_code error;
   if (!std::filesystem::exists(folder / "points.csv", error)) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "models/mechanism/error.h"
 #include "results/journal.h"
@@ -126,26 +127,19 @@ void PointStore::unlock() {
   close(lock_);
 }
 
-std::map<std::string, PointRow> PointStore::finished() const {
-  std::map<std::string, PointRow> rows;
-  for (PointRow& row : read_journal(folder_)) rows.insert_or_assign(row.id, std::move(row));
-  return rows;
-}
-
 void PointStore::append(std::size_t sequence, const PointRow& row) {
   write_journal(folder_, sequence, row);
 }
 
 std::vector<PointRow> PointStore::finish(const std::vector<std::string>& order) {
-  std::map<std::string, PointRow> found = finished();
-  std::vector<PointRow> rows;
+  ResultsWriter results(folder_);
   for (const std::string& id : order) {
-    if (auto node = found.extract(id)) rows.push_back(std::move(node.mapped()));
+    if (std::optional<PointRow> row = read_journal(folder_, id)) results.add(std::move(*row));
   }
-  const bool complete = rows.size() == order.size();
-  if (complete || !replaces_) write_results(folder_, rows);
+  const bool complete = results.size() == order.size();
+  if (complete || !replaces_) results.commit();
   if (complete) remove_journal(folder_);
-  return rows;
+  return results.take();
 }
 
 }  // namespace trnsim

@@ -11,14 +11,17 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "results/row.h"
 
 namespace trnsim {
+
+class CompanionWriter;
 
 /// The companion tables of PointRow, in the order in which they are written.
 struct CompanionTable {
@@ -49,14 +52,12 @@ class PointStore {
   PointStore(const PointStore&) = delete;
   PointStore& operator=(const PointStore&) = delete;
 
-  /// The rows appended so far, by id.
-  [[nodiscard]] std::map<std::string, PointRow> finished() const;
-
   /// Keeps a finished row; the same id replaces its row. `sequence` is the point's place in the sweep.
   /// Safe to call from a forked child.
   void append(std::size_t sequence, const PointRow& row);
 
-  /// Writes the CSV files with the finished rows among `order` (ids in sweep order), and returns those rows. Removes
+  /// Writes the CSV files with the finished rows among `order` (ids in sweep order), and returns those rows
+  /// with their parameters alone. Removes
   /// the journal when every one of `order` is there; else keeps it, and the files of an earlier finished run.
   std::vector<PointRow> finish(const std::vector<std::string>& order);
 
@@ -69,6 +70,27 @@ class PointStore {
   int owner_;  ///< process that made the store
   int lock_ = -1;
   bool replaces_ = false;  ///< an earlier run finished here
+};
+
+/// Writes points.csv and its companions into the existing `folder`, point by point, and lets go of the tables: those of
+/// a large sweep do not fit into memory together. Nothing is there before commit(). Throws InputError.
+class ResultsWriter {
+ public:
+  explicit ResultsWriter(std::filesystem::path folder);
+  ~ResultsWriter();
+  ResultsWriter(const ResultsWriter&) = delete;
+  ResultsWriter& operator=(const ResultsWriter&) = delete;
+
+  void add(PointRow row);
+  void commit();
+  [[nodiscard]] std::size_t size() const { return rows_.size(); }
+  /// The rows added, with their parameters alone.
+  [[nodiscard]] std::vector<PointRow> take() { return std::move(rows_); }
+
+ private:
+  std::filesystem::path folder_;
+  std::vector<std::unique_ptr<CompanionWriter>> tables_;
+  std::vector<PointRow> rows_;
 };
 
 /// Writes `rows`, in their order, as points.csv and its companions into the existing `folder`. Throws InputError.

@@ -136,7 +136,7 @@ void announce(const Sweep& sweep) {
   for (const Point& point : sweep.points) {
     std::string line = point.id + ": " + point.workload + " on " + point.platform;
     for (const auto& [name, value] : point.swept) {
-      if (name != "platform" && name != "workload") line += " " + name + "=" + value;
+      if (name != "platform" && name != "workload" && !value.empty()) line += " " + name + "=" + value;
     }
     print(line + "\n");
   }
