@@ -132,14 +132,16 @@ class Output {
   bool broken_ = false;
 };
 
-void announce(const Sweep& sweep) {
+std::string points_to_run(const Sweep& sweep) {
+  std::string text;
   for (const Point& point : sweep.points) {
-    std::string line = point.id + ": " + point.workload + " on " + point.platform;
+    text += point.id + ": " + point.workload + " on " + point.platform;
     for (const auto& [name, value] : point.swept) {
-      if (name != "platform" && name != "workload" && !value.empty()) line += " " + name + "=" + value;
+      if (name != "platform" && name != "workload" && !value.empty()) text += " " + name + "=" + value;
     }
-    print(line + "\n");
+    text += "\n";
   }
+  return text;
 }
 
 int worst_status(const std::vector<PointRow>& rows) {
@@ -194,7 +196,7 @@ int sweep(const SweepCommand& command) {
   const Sweep sweep = read_sweep(command.file, command.settings);
   check_input(sweep.points);
   if (command.dry_run) {
-    announce(sweep);
+    print(points_to_run(sweep));
     return kGood;
   }
   PointStore store(command.out);
