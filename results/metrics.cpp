@@ -140,6 +140,15 @@ std::string render_metrics_markdown() {
       "Boundaries: *IT* is the whole platform with its hosts and switches, idle chips too; *IT provisioned* is the "
       "same with\nevery chip at its TDP; *utility* adds the data-centre network and cooling (PUE); *chips* is the "
       "accelerators alone.\n\n"
+      "A *replica* is one copy of the model; `dp` counts them. Where `ep` is above `tp`, `ep / tp` replicas share "
+      "their\n"
+      "experts and form a *replica group*; else each replica is a group of its own. Groups send each other nothing; "
+      "`fold`\ncounts them.\n\n"
+      "One decode step is the step of all replicas: they start together, and `tpot_us` and `latency_us` end with the "
+      "slowest of\nthem. A replica that is done earlier is not credited for it, as it would be if replicas ran on "
+      "their "
+      "own; energy and\nutilization count its wait as idle. At `run.detail=tile` the times of a decode step are within "
+      "1 % of those at\n`run.detail=instruction`, and bytes, MACs and FLOPs are equal.\n\n"
       "| metric | unit | boundary | formula |\n|---|---|---|---|\n";
   for (const MetricInfo& info : kMetrics) append_row(text, info);
   return text;

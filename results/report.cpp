@@ -207,7 +207,7 @@ std::string report_html(const std::string& title, const std::vector<PointRow>& r
 }
 
 std::filesystem::path write_report(const std::filesystem::path& folder, std::filesystem::path out_file) {
-  const std::vector<PointRow> rows = read_results(folder);
+  const std::vector<PointRow> rows = read_results(folder, {{"parameters.csv", &PointRow::parameters}});
   if (out_file.empty()) out_file = folder / "report.html";
   std::string title = folder.lexically_normal().filename().string();
   if (title.empty()) title = folder.lexically_normal().parent_path().filename().string();

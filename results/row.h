@@ -38,7 +38,7 @@ struct PointRow {
   Status status = Status::kOk;
   std::string error;
   std::map<std::string, std::string, std::less<>> metrics;  ///< by name; absent = empty cell
-  std::string fold;                                         ///< "none", or "72 replicas as 1"
+  std::string fold;                                         ///< "none", or "72 replica groups as 1"
   std::string detail;                                       ///< "tile" or "instruction"
   std::string version;
   std::string input_hash;

@@ -4,9 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <set>
+#include <optional>
 
 #include "models/mechanism/error.h"
 #include "results/journal.h"
@@ -55,23 +56,49 @@ bool is_left_over(std::string_view file) {
   return end != std::string_view::npos && is_ours(file.substr(0, end + 4));
 }
 
-void clear(const std::filesystem::path& folder, Reuse reuse) {
-  std::set<std::filesystem::path> gone;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const std::string file = entry.path().filename().string();
-    if (is_left_over(file) || (reuse == Reuse::kStartAfresh && is_ours(file))) gone.insert(entry.path());
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> entries;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    entries.push_back(it->path());
   }
-  for (const auto& path : gone) {
-    if (unlink(path.c_str()) != 0) {
-      throw InputError(path.string() + ": cannot replace: " + std::strerror(errno) + "; name another folder");
+  if (error) throw InputError(folder.string() + ": cannot be read: " + error.message() + "; name another folder");
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+[[noreturn]] void refuse_foreign(const std::filesystem::path& folder, const std::filesystem::path& entry) {
+  throw InputError(folder.string() + ": holds files that trnsim did not write (" +
+                   entry.lexically_relative(folder).string() + "); name an empty or new folder with --out");
+}
+
+/// Results may go where there is nothing, or where a run has written before. A folder of anybody else is not touched.
+void check_is_ours(const std::filesystem::path& folder) {
+  if (const auto foreign = foreign_in_journal(folder)) refuse_foreign(folder, *foreign);
+  if (holds_results(folder) || has_journal(folder)) return;
+  for (const std::filesystem::path& entry : entries_of(folder)) {
+    const std::string file = entry.filename().string();
+    if (file != "rows" && file != "rows.tmp" && file != ".lock" && !is_left_over(file)) refuse_foreign(folder, entry);
+  }
+}
+
+/// Under the lock: nothing finished may be lost, nothing half done may stay.
+void prepare(const std::filesystem::path& folder) {
+  tidy_journal(folder);
+  if (has_journal(folder)) {
+    throw InputError(folder.string() + ": holds the finished points of a run that was stopped; `trnsim report " +
+                     folder.string() + "` reads them; name another folder with --out, or remove this one");
+  }
+  for (const std::filesystem::path& entry : entries_of(folder)) {
+    if (is_left_over(entry.filename().string()) && unlink(entry.c_str()) != 0) {
+      throw InputError(entry.string() + ": cannot replace: " + std::strerror(errno) + "; name another folder");
     }
   }
-  if (reuse == Reuse::kStartAfresh) remove_journal(folder);
 }
 
 }  // namespace
 
-PointStore::PointStore(std::filesystem::path folder, Reuse reuse) : folder_(std::move(folder)), owner_(getpid()) {
+PointStore::PointStore(std::filesystem::path folder) : folder_(std::move(folder)), owner_(getpid()) {
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   if (!error && !std::filesystem::is_directory(folder_, error))
@@ -80,27 +107,24 @@ PointStore::PointStore(std::filesystem::path folder, Reuse reuse) : folder_(std:
     throw InputError(folder_.string() + ": cannot make the results folder: " + error.message() +
                      "; name a folder that can be written");
   }
+  check_is_ours(folder_);
   lock_ = lock(folder_);
   try {
-    clear(folder_, reuse);
+    prepare(folder_);
+    replaces_ = holds_results(folder_);
   } catch (...) {
-    close(lock_);
+    unlock();
     throw;
   }
 }
 
 PointStore::~PointStore() {
-  if (getpid() == owner_) unlink((folder_ / ".lock").c_str());  // a child shares the lock but does not end it
-  close(lock_);
+  unlock();
 }
 
-std::map<std::string, PointRow> PointStore::finished() const {
-  std::map<std::string, PointRow> rows;
-  if (std::filesystem::exists(folder_ / "points.csv")) {
-    for (PointRow& row : read_results(folder_)) rows.insert_or_assign(row.id, std::move(row));
-  }
-  for (PointRow& row : read_journal(folder_)) rows.insert_or_assign(row.id, std::move(row));
-  return rows;
+void PointStore::unlock() {
+  if (getpid() == owner_) unlink((folder_ / ".lock").c_str());  // a child shares the lock but does not end it
+  close(lock_);
 }
 
 void PointStore::append(std::size_t sequence, const PointRow& row) {
@@ -108,14 +132,14 @@ void PointStore::append(std::size_t sequence, const PointRow& row) {
 }
 
 std::vector<PointRow> PointStore::finish(const std::vector<std::string>& order) {
-  std::map<std::string, PointRow> found = finished();
-  std::vector<PointRow> rows;
+  ResultsWriter results(folder_);
   for (const std::string& id : order) {
-    if (auto node = found.extract(id)) rows.push_back(std::move(node.mapped()));
+    if (std::optional<PointRow> row = read_journal(folder_, id)) results.add(std::move(*row));
   }
-  write_results(folder_, rows);
-  if (rows.size() == order.size()) remove_journal(folder_);
-  return rows;
+  const bool complete = results.size() == order.size();
+  if (complete || !replaces_) results.commit();
+  if (complete) remove_journal(folder_);
+  return results.take();
 }
 
 }  // namespace trnsim

@@ -1,43 +1,14 @@
 #include "results/writer.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <set>
 
 #include "models/mechanism/error.h"
-#include "platforms/table/csv.h"
+#include "results/companion_writer.h"
 #include "results/metrics.h"
 
 namespace trnsim {
 namespace {
-
-// A reader of CSV refuses lines over 64 KiB; the one field without a natural bound is the error.
-constexpr std::size_t kLongestField = 4096;
-
-/// A field holds no line break; other control characters would not show in a spreadsheet either.
-std::string clean(std::string_view text) {
-  std::string result(text.substr(0, kLongestField));
-  if (text.size() > kLongestField) {
-    while ((static_cast<unsigned char>(result.back()) & 0xC0U) == 0x80U) result.pop_back();  // no half characters
-    result.back() = '~';                                                                     // was cut
-  }
-  std::replace_if(
-      result.begin(), result.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-  return result;
-}
-
-std::string line(const std::vector<std::string>& fields) {
-  std::string text;
-  for (const std::string& field : fields) {
-    if (&field != &fields.front()) text += ',';
-    text += csv_quote(clean(field));
-  }
-  return text + '\n';
-}
 
 /// Names in order of first appearance.
 class Columns {
@@ -79,38 +50,6 @@ std::vector<std::string> point_fields(const PointRow& row, const Columns& swept)
   return fields;
 }
 
-std::string companion_csv(const std::vector<PointRow>& rows, Table PointRow::*member) {
-  Columns columns;
-  for (const PointRow& row : rows) {
-    for (const std::string& column : (row.*member).columns) columns.add(column);
-  }
-  std::vector<std::string> header = {"id"};
-  header.insert(header.end(), columns.names().begin(), columns.names().end());
-  std::string text = line(header);
-  for (const PointRow& row : rows) {
-    const Table& table = row.*member;
-    std::vector<std::size_t> place;
-    for (const std::string& column : table.columns) {
-      const auto at = std::find(header.begin() + 1, header.end(), column);
-      place.push_back(static_cast<std::size_t>(at - header.begin()));
-    }
-    for (const auto& cells : table.rows) {
-      check(cells.size() == table.columns.size(), "a companion table has as many cells in each row as columns");
-      std::vector<std::string> fields(header.size());
-      fields[0] = row.id;
-      for (std::size_t i = 0; i < cells.size(); ++i) fields[place[i]] = cells[i];
-      text += line(fields);
-    }
-  }
-  return text;
-}
-
-[[noreturn]] void fail(const std::filesystem::path& path, int error) {
-  throw InputError(path.string() + ": cannot write: " + std::strerror(error) +
-                   (error == ENOSPC || error == EDQUOT ? "; free some space, finished rows are kept"
-                                                       : "; name a folder that can be written"));
-}
-
 }  // namespace
 
 const std::vector<CompanionTable>& companion_tables() {
@@ -143,36 +82,34 @@ std::string points_csv(const std::vector<PointRow>& rows) {
     if (!swept.has(info.name)) header.emplace_back(info.name);
   }
   header.insert(header.end(), {"fold", "detail", "version", "input_hash"});
-  std::string text = line(header);
-  for (const PointRow& row : rows) text += line(point_fields(row, swept));
+  std::string text = csv_line(header);
+  for (const PointRow& row : rows) text += csv_line(point_fields(row, swept));
   return text;
 }
 
-void write_file(const std::filesystem::path& path, std::string_view bytes) {
-  const std::string temporary = path.string() + "." + std::to_string(getpid()) + ".tmp";
-  const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) fail(path, errno);
-  int error = 0;
-  while (!bytes.empty() && error == 0) {
-    const ssize_t written = write(file, bytes.data(), bytes.size());
-    if (written >= 0) {
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno != EINTR) {
-      error = errno;
-    }
+ResultsWriter::ResultsWriter(std::filesystem::path folder) : folder_(std::move(folder)) {
+  for (const CompanionTable& companion : companion_tables()) {
+    tables_.push_back(std::make_unique<CompanionWriter>(folder_, companion));
   }
-  if (close(file) != 0 && error == 0) error = errno;
-  if (error == 0 && rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) return;
-  unlink(temporary.c_str());
-  fail(path, error);
+}
+
+ResultsWriter::~ResultsWriter() = default;
+
+void ResultsWriter::add(PointRow row) {
+  for (const auto& table : tables_) table->add(row);
+  row.engines = row.operators = row.links = row.run = {};
+  rows_.push_back(std::move(row));
+}
+
+void ResultsWriter::commit() {
+  for (const auto& table : tables_) table->commit();
+  write_file(folder_ / "points.csv", points_csv(rows_));  // last: where it stands, its companions do
 }
 
 void write_results(const std::filesystem::path& folder, const std::vector<PointRow>& rows) {
-  for (const CompanionTable& companion : companion_tables()) {
-    write_file(folder / companion.file, companion_csv(rows, companion.table));
-  }
-  write_file(folder / "points.csv", points_csv(rows));  // last: where it stands, its companions do
+  ResultsWriter writer(folder);
+  for (const PointRow& row : rows) writer.add(row);
+  writer.commit();
 }
 
 }  // namespace trnsim

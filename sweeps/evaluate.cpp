@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <set>
 
 #include "sweeps/metrics_of.h"
 
@@ -34,6 +35,10 @@ std::string detail_name(Detail detail) {
   return detail == Detail::kTile ? "tile" : "instruction";
 }
 
+std::string fold_name(Fold fold) {
+  return fold == Fold::kAuto ? "auto" : "none";
+}
+
 std::string hash_of(const Point& point, const Platform& platform, const Workload& workload) {
   InputHash hash;
   hash.add(platform.machine.name);
@@ -41,7 +46,7 @@ std::string hash_of(const Point& point, const Platform& platform, const Workload
   hash.add(workload.name);
   for (const WorkloadParameter& p : workload.parameters) hash.add(p.name + "=" + p.value + p.unit);
   hash.add(detail_name(point.run.options.detail));
-  hash.add(point.run.options.fold == Fold::kAuto ? "auto" : "none");
+  hash.add(fold_name(point.run.options.fold));
   hash.add(std::to_string(point.run.seed));
   return hash.hex();
 }
@@ -106,10 +111,11 @@ Table operators_table(const RunRecord& record) {
 }
 
 Table links_table(const RunRecord& record) {
-  Table table{{"link", "level", "bytes", "messages", "busy_us", "utilization"}, {}};
+  Table table{{"number", "link", "level", "bytes", "messages", "busy_us", "utilization"}, {}};
   for (const LinkRecord& link : record.links) {
-    table.rows.push_back({link.name, link.level, std::to_string(link.bytes), std::to_string(link.messages),
-                          us(link.busy), format_number(ratio(link.busy, record.elapsed))});
+    table.rows.push_back({std::to_string(link.number), link.name, link.level, std::to_string(link.bytes),
+                          std::to_string(link.messages), us(link.busy),
+                          format_number(ratio(link.busy, record.elapsed))});
   }
   return table;
 }
@@ -131,7 +137,7 @@ Table run_table(const RunRecord& record, double wall_s) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return {{"wall_s", "host", "peak_rss_mib", "cores_simulated", "instructions_simulated", "instruction_events",
-           "transfers_simulated", "transactions", "systemc_processes", "replicas", "replicas_simulated"},
+           "transfers_simulated", "transactions", "systemc_processes", "replica_groups", "replica_groups_simulated"},
           {{format_number(wall_s), host.data(), std::to_string(usage.ru_maxrss / 1024),
             std::to_string(record.simulated_cores), std::to_string(record.simulated_instructions),
             std::to_string(record.simulated_instruction_events), std::to_string(record.simulated_transfers),
@@ -150,20 +156,49 @@ PointRow empty_row(const Point& point) {
 
 std::string fold_text(const RunRecord& record) {
   if (record.replicas == record.replicas_simulated) return "none";
-  return std::to_string(record.replicas) + " replicas as " + std::to_string(record.replicas_simulated);
+  return std::to_string(record.replicas) + " replica groups as " + std::to_string(record.replicas_simulated);
+}
+
+/// What a swept parameter is at a point that does not set it; empty if it means nothing there.
+std::string resolved_value(const std::string& name, const Point& point, const Table& parameters) {
+  if (name == "run.detail") return detail_name(point.run.options.detail);
+  if (name == "run.fold") return fold_name(point.run.options.fold);
+  if (name == "run.seed") return std::to_string(point.run.seed);
+  for (const auto& cells : parameters.rows) {
+    if (cells[0] != name) continue;
+    const std::string& unit = cells[2];
+    return cells[1] + (unit == "1" || unit == "count" ? "" : unit);
+  }
+  return "";
 }
 
 PointRow with_inputs(PointRow row, const Point& point, const Platform& platform, const Workload& workload) {
   row.input_hash = hash_of(point, platform, workload);
   row.parameters = parameters_table(platform, workload);
+  for (auto& [name, value] : row.swept) {
+    if (value.empty()) value = resolved_value(name, point, row.parameters);
+  }
   return row;
 }
 
 }  // namespace
 
-void check_input(const Point& point) {
-  static_cast<void>(load_platform(point.platform, point.platform_overrides));
-  static_cast<void>(load_workload(point.workload, point.workload_overrides, data_folder()));
+void check_input(const std::vector<Point>& points) {
+  const auto key = [](std::string text, const auto& overrides) {
+    for (const auto& change : overrides) text += '\n' + change.name + '=' + change.value;
+    return text;
+  };
+  std::set<std::string> platforms;
+  std::set<std::string> workloads;
+  const std::string data = data_folder();
+  for (const Point& point : points) {
+    if (platforms.insert(key(point.platform, point.platform_overrides)).second) {
+      static_cast<void>(load_platform(point.platform, point.platform_overrides));
+    }
+    if (workloads.insert(key(point.workload, point.workload_overrides)).second) {
+      static_cast<void>(load_workload(point.workload, point.workload_overrides, data));
+    }
+  }
 }
 
 PointRow failed_row(const Point& point, Status status, const std::string& error) {

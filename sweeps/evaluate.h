@@ -17,9 +17,9 @@ struct Evaluation {
   RunRecord record;
 };
 
-/// Loads platform and workload with their overrides, so that bad input is found before anything runs. Throws
-/// InputError.
-void check_input(const Point& point);
+/// Loads every platform and workload of `points` with its overrides, each combination once, so that bad input is found
+/// before anything runs. Throws InputError.
+void check_input(const std::vector<Point>& points);
 
 /// Evaluates `point` in this process; the laws of conservation are held after the run.
 /// REQUIRES: called at most once per process (see simulate()). Throws InputError, InfeasibleError, DeadlockError and

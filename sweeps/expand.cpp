@@ -1,7 +1,13 @@
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <optional>
+#include <set>
 #include <stdexcept>
+#include <string_view>
 
+#include "platforms/table/quantity.h"
 #include "results/row.h"
 #include "sweeps/sweep_file.h"
 
@@ -10,8 +16,71 @@ namespace {
 
 constexpr std::size_t kMaxValues = 100'000;
 
+/// digits / 10^places, exactly.
+struct Decimal {
+  std::int64_t digits = 0;
+  int places = 0;
+};
+
+/// Brings `number` to `places` decimal places; false if it does not fit.
+bool scale(Decimal& number, int places) {
+  for (; number.places < places; ++number.places) {
+    if (__builtin_mul_overflow(number.digits, 10, &number.digits)) return false;
+  }
+  return number.places == places;
+}
+
+/// `12`, `-0.5` or `1e3`, without trailing zeros behind the point; nothing if it is not such a number or too long.
+std::optional<Decimal> decimal(std::string_view text) {
+  Decimal number;
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  bool behind_point = false;
+  std::size_t i = 0;
+  for (; i < text.size() && text[i] != 'e' && text[i] != 'E'; ++i) {
+    if (text[i] == '.' && !behind_point) {
+      behind_point = true;
+      continue;
+    }
+    if (text[i] < '0' || text[i] > '9') return std::nullopt;
+    if (__builtin_mul_overflow(number.digits, 10, &number.digits) ||
+        __builtin_add_overflow(number.digits, text[i] - '0', &number.digits)) {
+      return std::nullopt;
+    }
+    number.places += behind_point ? 1 : 0;
+  }
+  if (i == 0) return std::nullopt;
+  if (i < text.size()) {
+    std::string_view exponent_text = text.substr(i + 1);
+    if (exponent_text.starts_with('+')) exponent_text.remove_prefix(1);
+    int exponent = 0;
+    const auto [end, error] =
+        std::from_chars(exponent_text.data(), exponent_text.data() + exponent_text.size(), exponent);
+    if (error != std::errc() || end != exponent_text.data() + exponent_text.size()) return std::nullopt;
+    if (exponent < -30 || exponent > 30) return std::nullopt;
+    number.places -= exponent;
+  }
+  if (number.places < 0 && !scale(number, 0)) return std::nullopt;
+  for (; number.places > 0 && number.digits % 10 == 0; --number.places) number.digits /= 10;
+  if (negative) number.digits = -number.digits;
+  return number;
+}
+
+std::string text_of(Decimal number) {
+  for (; number.places > 0 && number.digits % 10 == 0; --number.places) number.digits /= 10;
+  const bool negative = number.digits < 0;
+  std::string text = std::to_string(negative ? -number.digits : number.digits);
+  const auto places = static_cast<std::size_t>(number.places);
+  if (places > 0) {
+    if (text.size() <= places) text.insert(0, places + 1 - text.size(), '0');
+    text.insert(text.size() - places, ".");
+  }
+  return (negative ? "-" : "") + text;
+}
+
 struct Number {
   double value = 0;
+  std::optional<Decimal> exact;
   std::string unit;
 };
 
@@ -22,6 +91,7 @@ Number parse_number(const std::string& text, const std::string& cell) {
     throw std::invalid_argument("'" + text + "' in '" + cell +
                                 "' is no number; write start:end:+step or start:end:*factor");
   }
+  number.exact = decimal({text.data(), static_cast<std::size_t>(end - text.data())});
   number.unit = std::string(end, text.data() + text.size());
   return number;
 }
@@ -36,6 +106,31 @@ std::vector<std::string> split(const std::string& text, char separator) {
     }
   }
   return parts;
+}
+
+void check_room(const std::vector<std::string>& values, const std::string& range) {
+  if (values.size() < kMaxValues) return;
+  throw std::invalid_argument("the range '" + range + "' has more than 100000 values; use a larger step");
+}
+
+/// The range by whole arithmetic, if its numbers and a factor allow that: no value is off by a rounding.
+std::optional<std::vector<std::string>> exact_range(const Number& start, const Number& end, const Number& step,
+                                                    bool adds, const std::string& range) {
+  if (!start.exact || !end.exact || !step.exact || (!adds && step.exact->places > 0)) return std::nullopt;
+  Decimal value = *start.exact;
+  Decimal last = *end.exact;
+  Decimal change = *step.exact;
+  const int places = std::max({value.places, last.places, adds ? change.places : 0});
+  if (!scale(value, places) || !scale(last, places) || (adds && !scale(change, places))) return std::nullopt;
+  std::vector<std::string> values;
+  bool beyond = false;
+  while (!beyond && value.digits <= last.digits) {
+    check_room(values, range);
+    values.push_back(text_of(value) + start.unit);
+    beyond = adds ? __builtin_add_overflow(value.digits, change.digits, &value.digits)
+                  : __builtin_mul_overflow(value.digits, change.digits, &value.digits);
+  }
+  return values;
 }
 
 std::vector<std::string> expand_range(const std::string& text) {
@@ -58,13 +153,13 @@ std::vector<std::string> expand_range(const std::string& text) {
     throw std::invalid_argument("the range '" + text +
                                 "' is empty; start must not exceed end, and a factor needs a start above 0");
   }
+  if (const auto exact = exact_range(start, end, step, adds, text)) return *exact;
   std::vector<std::string> values;
   for (std::size_t i = 0;; ++i) {
     const double n = static_cast<double>(i);
     const double value = adds ? start.value + n * step.value : start.value * std::pow(step.value, n);
     if (value > end.value * (1 + 1e-12)) return values;
-    if (values.size() == kMaxValues)
-      throw std::invalid_argument("the range '" + text + "' has more than 100000 values; use a larger step");
+    check_room(values, text);
     // Twelve digits are what a person writes; the rest is the error of repeated addition.
     double rounded = value;
     if (value != 0) {
@@ -72,6 +167,21 @@ std::vector<std::string> expand_range(const std::string& text) {
       rounded = std::round(value * scale) / scale;
     }
     values.push_back(format_number(rounded) + start.unit);
+  }
+}
+
+/// Equal for texts of one number and unit: 1, 1.0 and 1e0.
+std::string without_style(const std::string& text) {
+  const auto [number, unit] = split_unit(text);
+  const std::optional<Decimal> exact = decimal(number);
+  return exact ? text_of(*exact) + std::string(unit) : text;
+}
+
+void refuse_duplicates(const std::vector<std::string>& values, const std::string& cell) {
+  std::set<std::string> seen;
+  for (const std::string& value : values) {
+    if (seen.insert(without_style(value)).second) continue;
+    throw std::invalid_argument("'" + cell + "' has the value " + value + " twice; keep one");
   }
 }
 
@@ -88,6 +198,7 @@ std::vector<std::string> expand_cell(const std::string& cell) {
             : std::vector<std::string>{part};
     values.insert(values.end(), expanded.begin(), expanded.end());
   }
+  refuse_duplicates(values, cell);
   return values;
 }
 

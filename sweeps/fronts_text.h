@@ -8,8 +8,9 @@
 
 namespace trnsim {
 
-/// For each scenario of `rows`, the value of every series' front at each corner of any of them, and its ratio to the
-/// first series. A cell is empty where a front has no point. Empty if no point has tokens per second.
+/// For each scenario of `rows`, the value of every series' front at each corner of any of them, the id of the point
+/// that has it, and its ratio to the first series; then what was set for these points. A cell is empty where a front
+/// has no point. Empty if no point has tokens per second.
 [[nodiscard]] std::string fronts_text(const std::vector<PointRow>& rows);
 
 }  // namespace trnsim

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <new>
 #include <system_error>
 
@@ -47,6 +48,8 @@ std::string result_of(const std::function<std::string()>& work) {
     return failed(End::kDeadlock, error);
   } catch (const InvariantError& error) {
     return failed(End::kInvariant, error);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return failed(End::kInputError, error);
   } catch (const std::bad_alloc&) {
     return letter(End::kHostMemory) + std::string("the simulation needs more memory than this machine gives it");
   } catch (const std::exception& error) {

@@ -17,7 +17,7 @@ namespace trnsim {
 struct Outcome {
   enum class End : std::uint8_t {
     kReturned,    ///< the work returned
-    kInputError,  ///< threw InputError
+    kInputError,  ///< threw InputError or std::filesystem::filesystem_error
     kInfeasible,  ///< threw InfeasibleError
     kDeadlock,    ///< threw DeadlockError
     kInvariant,   ///< threw InvariantError

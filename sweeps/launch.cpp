@@ -1,5 +1,7 @@
 #include "sweeps/launch.h"
 
+#include <array>
+
 #include "models/mechanism/error.h"
 #include "results/writer.h"
 #include "sweeps/evaluate.h"
@@ -32,11 +34,30 @@ PointRow row_of(const Point& point, const Outcome& outcome) {
   return failed_row(point, status_of(outcome.end), as_field(outcome.text));
 }
 
+/// While points run, SIGINT and SIGTERM ask to stop; before and after they end the program as usual.
+class StopSignals {
+ public:
+  StopSignals() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i)
+      before_[i] = std::signal(kSignals[i], [](int) { stop_requested = 1; });
+  }
+  ~StopSignals() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) std::signal(kSignals[i], before_[i]);
+  }
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+ private:
+  static constexpr std::array<int, 2> kSignals = {SIGINT, SIGTERM};
+  std::array<void (*)(int), kSignals.size()> before_{};
+};
+
 }  // namespace
 
 volatile std::sig_atomic_t stop_requested = 0;
 
 bool launch(const std::vector<Point>& points, const LaunchOptions& options, const RowDone& row_done) {
+  const StopSignals signals;
   ChildPool pool(options.jobs, options.limit);
   std::size_t next = 0;
   std::size_t done = 0;

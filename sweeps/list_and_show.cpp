@@ -94,6 +94,7 @@ std::vector<std::string> total_row(const Platform& platform, const std::string& 
                                    const char* unit_name) {
   const double computed = total_of(platform.machine, what);
   const PublishedTotal* printed = published(platform, what);
+  if (printed != nullptr && printed->value <= 0) printed = nullptr;  // nothing to hold the model against
   return {what, number(computed / unit, "%.6g") + " " + unit_name,
           printed == nullptr ? "" : number(printed->value / unit, "%.6g") + " " + unit_name,
           printed == nullptr ? "" : number(computed / printed->value)};
@@ -112,15 +113,21 @@ std::string totals_text(const Platform& platform) {
   return aligned(rows, true);
 }
 
-/// The vendor's ratios against the UltraServer before, beside what the published and the modelled totals give.
+/// The vendor's ratios against the UltraServer before, beside what the published and the modelled totals give; those
+/// alone that both machines have published totals for.
 std::string claims_text(const Platform& platform) {
-  const auto claimed = [&](const char* name) { return published(platform, name); };
-  if (claimed("talk_compute_over_trn2") == nullptr) return "";
+  const bool claims = std::any_of(platform.published.begin(), platform.published.end(),
+                                  [](const PublishedTotal& total) { return total.name.starts_with("talk_"); });
+  if (!claims) return "";
   const Platform base = load_platform("trn2-ultraserver");
   Rows rows = {{"against trn2-ultraserver", "said", "published totals", "model", "verdict"}};
   const auto add = [&](const char* what, const char* claim, const char* own, const char* other) {
-    const double said = claimed(claim)->value;
-    const double printed = published(platform, own)->value / published(base, other)->value;
+    const PublishedTotal* const claimed = published(platform, claim);
+    const PublishedTotal* const own_total = published(platform, own);
+    const PublishedTotal* const other_total = published(base, other);
+    if (claimed == nullptr || own_total == nullptr || other_total == nullptr) return;
+    const double said = claimed->value;
+    const double printed = own_total->value / other_total->value;
     const double model = total_of(platform.machine, own) / total_of(base.machine, other);
     // A claim is reproduced if it is the model's ratio rounded to the claim's one decimal, up or down.
     const bool agrees = std::min(std::abs(model - said), std::abs(printed - said)) < 0.05 + 1e-9;
@@ -129,7 +136,7 @@ std::string claims_text(const Platform& platform) {
   add("compute, fastest 8-bit format", "talk_compute_over_trn2", "mxfp8", "fp8");
   add("HBM capacity", "talk_capacity_over_trn2", "capacity", "capacity");
   add("HBM bandwidth", "talk_bandwidth_over_trn2", "bandwidth", "bandwidth");
-  return "\n" + aligned(rows, true);
+  return rows.size() == 1 ? "" : "\n" + aligned(rows, true);
 }
 
 int show_platform(const std::string& name, const std::vector<Setting>& settings) {
@@ -153,6 +160,11 @@ int show_workload(const std::string& name, const std::vector<Setting>& settings)
   }
   print(aligned(rows, true));
   return kGood;
+}
+
+bool is_there(const std::string& path) {
+  std::error_code error;  // a name too long or a circle of links is not there
+  return std::filesystem::exists(path, error);
 }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
@@ -196,11 +208,10 @@ int list(const std::string& what) {
 
 int show(const std::string& name, const std::vector<Setting>& settings) {
   const std::vector<std::string> workloads = workload_names(data_folder());
-  if (contains(workloads, name) ||
-      (!contains(platform_names(), name) && std::filesystem::exists(name) && is_workload_file(name))) {
+  if (contains(workloads, name) || (!contains(platform_names(), name) && is_there(name) && is_workload_file(name))) {
     return show_workload(name, settings);
   }
-  if (!contains(platform_names(), name) && !std::filesystem::exists(name)) {
+  if (!contains(platform_names(), name) && !is_there(name)) {
     std::vector<std::string> all = platform_names();
     all.insert(all.end(), workloads.begin(), workloads.end());
     const std::vector<std::string_view> views(all.begin(), all.end());

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <boost/program_options.hpp>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -17,7 +19,6 @@
 #include "models/mechanism/error.h"
 #include "platforms/table/quantity.h"
 #include "sweeps/commands.h"
-#include "sweeps/launch.h"
 #include "sweeps/text_table.h"
 
 namespace {
@@ -74,15 +75,17 @@ std::size_t jobs(const po::variables_map& values) {
 
 std::chrono::milliseconds limit(const po::variables_map& values) {
   if (values.count("timeout") == 0) return {};
-  const double seconds = values["timeout"].as<double>();
-  if (!(seconds >= 0.001 && seconds <= 1e6)) {
-    throw InputError("--timeout " + std::to_string(seconds) + ": out of range; use 0.001 to 1000000 seconds");
+  const std::string text = values["timeout"].as<std::string>();
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || end != text.data() + text.size() || !(seconds >= 0.001 && seconds <= 1e6)) {
+    throw InputError("--timeout " + text + ": out of range; use 0.001 to 1000000 seconds");
   }
   return std::chrono::milliseconds(static_cast<long>(seconds * 1000));
 }
 
 void add_timeout(po::options_description& options) {
-  options.add_options()("timeout", po::value<double>()->value_name("SECONDS"),
+  options.add_options()("timeout", po::value<std::string>()->value_name("SECONDS"),
                         "give a point up after this wall time (status timeout)");
 }
 
@@ -266,12 +269,14 @@ int main(int argc, char* argv[]) {
   hold_standard_streams();
   setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGINT, [](int) { stop_requested = 1; });
-  std::signal(SIGTERM, [](int) { stop_requested = 1; });
+  std::signal(SIGINT, SIG_DFL);  // a script's background job would inherit that it is ignored
   try {
     return execute({argv + 1, argv + argc});
   } catch (const InputError& error) {
     std::fprintf(stderr, "%s\n", error.what());
+    return kBadInput;
+  } catch (const std::filesystem::filesystem_error& error) {
+    std::fprintf(stderr, "%s: %s; check the path\n", error.path1().c_str(), error.code().message().c_str());
     return kBadInput;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "trnsim: %s\n", error.what());

@@ -113,14 +113,35 @@ std::string sweep_text(const std::vector<PointRow>& rows, const std::string& fol
   return text + "; results in " + folder + "\n";
 }
 
-void announce(const Sweep& sweep) {
-  for (const Point& point : sweep.points) {
-    std::string line = point.id + ": " + point.workload + " on " + point.platform;
-    for (const auto& [name, value] : point.swept) {
-      if (name != "platform" && name != "workload") line += " " + name + "=" + value;
+/// Standard output of a sweep, whose results are in their folder all the same: where it is broken, that is said once
+/// and the sweep goes on.
+class Output {
+ public:
+  void print(const std::string& text) {
+    if (broken_) return;
+    try {
+      trnsim::print(text);
+    } catch (const InputError& error) {
+      broken_ = true;
+      std::fprintf(stderr, "%s\n", error.what());
     }
-    print(line + "\n");
   }
+  [[nodiscard]] bool broken() const { return broken_; }
+
+ private:
+  bool broken_ = false;
+};
+
+std::string points_to_run(const Sweep& sweep) {
+  std::string text;
+  for (const Point& point : sweep.points) {
+    text += point.id + ": " + point.workload + " on " + point.platform;
+    for (const auto& [name, value] : point.swept) {
+      if (name != "platform" && name != "workload" && !value.empty()) text += " " + name + "=" + value;
+    }
+    text += "\n";
+  }
+  return text;
 }
 
 int worst_status(const std::vector<PointRow>& rows) {
@@ -150,7 +171,7 @@ int run(const RunCommand& command) {
     add_setting(point, setting);
     point.swept.emplace_back(setting.name, setting.value);
   }
-  check_input(point);
+  check_input({point});
   std::optional<PointStore> store;
   if (!command.out.empty()) store.emplace(command.out);
   PointRow row;
@@ -173,17 +194,23 @@ int run(const RunCommand& command) {
 
 int sweep(const SweepCommand& command) {
   const Sweep sweep = read_sweep(command.file, command.settings);
-  for (const Point& point : sweep.points) check_input(point);
+  check_input(sweep.points);
   if (command.dry_run) {
-    announce(sweep);
+    print(points_to_run(sweep));
     return kGood;
   }
   PointStore store(command.out);
+  Output output;
+  const std::size_t total = sweep.points.size();
+  if (!command.csv) {
+    output.print(std::to_string(total) + (total == 1 ? " point" : " points") + " to run, " +
+                 std::to_string(std::min(command.jobs, total)) + " at a time\n");
+  }
   std::vector<std::string> order;
   for (const Point& point : sweep.points) order.push_back(point.id);
   bool complete = false;
   try {
-    Progress progress(sweep.points.size());
+    Progress progress(total);
     const LaunchOptions options{command.jobs, command.limit};
     complete = launch(sweep.points, options, [&](std::size_t index, const PointRow& row, std::size_t done) {
       store.append(index, row);
@@ -194,7 +221,7 @@ int sweep(const SweepCommand& command) {
     throw;
   }
   const std::vector<PointRow> rows = store.finish(order);
-  print(command.csv ? points_csv(rows) : sweep_text(rows, command.out));
+  output.print(command.csv ? points_csv(rows) : sweep_text(rows, command.out));
   if (!complete) {
     std::fprintf(stderr, "stopped: %zu of %zu points are finished and kept in %s\n", rows.size(), order.size(),
                  command.out.c_str());
@@ -203,7 +230,8 @@ int sweep(const SweepCommand& command) {
   const int worst = worst_status(rows);
   const bool hold = checks_hold(sweep.checks, rows);
   if (worst != kGood) return worst;
-  return hold ? kGood : kCheckFailed;
+  if (!hold) return kCheckFailed;
+  return output.broken() ? kBadInput : kGood;
 }
 
 }  // namespace trnsim

@@ -1,5 +1,6 @@
 #include "sweeps/sweep_file.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -13,7 +14,8 @@
 namespace trnsim {
 namespace {
 
-constexpr std::uint64_t kMaxPoints = 10'000'000;
+/// Rows with all their tables stay within 4 GiB when the results are put together.
+constexpr std::uint64_t kMaxPoints = 20'000;
 
 /// What a column of a sweep means.
 struct Column {
@@ -64,11 +66,17 @@ class Reader {
  public:
   Reader(const CsvFile& file, const std::vector<Setting>& common) : file_(file), common_(common) {
     std::map<std::string, std::size_t> seen;
+    for (const Setting& setting : common_) {
+      const auto& fields = file.header.fields;
+      const auto same = [&](const Field& field) { return field.text == setting.name; };
+      if (std::none_of(fields.begin(), fields.end(), same)) swept_.push_back(setting.name);
+    }
     for (std::size_t i = 0; i < file.header.fields.size(); ++i) {
       columns_.push_back(column_of(file, i));
       if (!seen.try_emplace(file.header.fields[i].text, i).second) {
         throw InputError(file.at(file.header, i, "duplicate column '" + file.header.fields[i].text + "'; keep one"));
       }
+      if (columns_[i].kind == Column::Kind::kSetting) swept_.push_back(columns_[i].name);
     }
   }
 
@@ -95,7 +103,7 @@ class Reader {
       const std::string points = too_many ? "more than 2^64" : std::to_string(sweep_.points.size() + count);
       throw InputError(file_.at(row, 0,
                                 "the sweep has " + points + " points, the most is " + std::to_string(kMaxPoints) +
-                                    "; make its lists shorter"));
+                                    "; make its lists shorter, or more files of it"));
     }
     std::string base = std::to_string(number);
     for (std::size_t c = 0; c < columns_.size(); ++c) {
@@ -129,21 +137,19 @@ class Reader {
     }
     Point point;
     point.id = id;
-    std::map<std::string, std::string> own;
+    std::map<std::string, Setting> settings;
+    for (const Setting& setting : common_) settings[setting.name] = setting;
     std::uint64_t rest = index;
     for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {  // the last column varies fastest
-      own[columns_[axis->column].name] = axis->values[rest % axis->values.size()];
+      const std::string& name = columns_[axis->column].name;
+      settings[name] = {name, axis->values[rest % axis->values.size()], file_.place(row, axis->column)};
       rest /= axis->values.size();
     }
-    for (const Setting& setting : common_) {
-      if (own.count(setting.name) != 0) continue;
-      add_setting(point, setting);
-      point.swept.emplace_back(setting.name, setting.value);
-    }
-    for (const Axis& axis : axes) {
-      const std::string& name = columns_[axis.column].name;
-      add_setting(point, {name, own[name], file_.place(row, axis.column)});
-      point.swept.emplace_back(name, own[name]);
+    // Every point has every column, so that rows look alike whichever of them have finished.
+    for (const std::string& name : swept_) {
+      const auto set = settings.find(name);
+      if (set != settings.end()) add_setting(point, set->second);
+      point.swept.emplace_back(name, set == settings.end() ? "" : set->second.value);
     }
     for (const char* needed : {"platform", "workload"}) {
       if ((std::string_view(needed) == "platform" ? point.platform : point.workload).empty()) {
@@ -186,6 +192,7 @@ class Reader {
   const CsvFile& file_;
   const std::vector<Setting>& common_;
   std::vector<Column> columns_;
+  std::vector<std::string> swept_;  ///< common settings, then the columns that are settings
   std::map<std::string, std::size_t> ids_;
   Sweep sweep_;
 };

@@ -175,7 +175,8 @@ void Machine::add_links(RunRecord& record) const {
         const Link& link = topology_.links()[own[i].index()];
         if (counters.messages == 0) continue;
         if (link.leaves_switch) switch_bytes[own[i].value()] = counters.bytes;
-        links[own[i].value()] = {link.name, link.level, counters.bytes, counters.messages, counters.server.busy()};
+        links[own[i].value()] = {own[i].value(), link.name,         link.level,
+                                 counters.bytes, counters.messages, counters.server.busy()};
       }
     }
   }

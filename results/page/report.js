@@ -109,13 +109,14 @@ function choose(x) {
 // ---- tables of the fronts
 
 function headline() {
+  const at = (row, text) => make('span', {}, text, row ? pointName(row) : null);
   const rows = state.scenario.series.map(series => {
     const corners = series.front.map(i => data.rows[i]);
     const best = corners[0], fastest = corners[corners.length - 1];
     const [first] = okRows(series);
     return [make('th', {scope: 'row'}, dot(series.label), ' ', series.label),
-      {number: short(best && value(best, 'tokens_per_s_per_mw'))}, {number: show(best && value(best, 'tokens_per_s_per_user'), 3)},
-      {number: show(fastest && value(fastest, 'tokens_per_s_per_user'), 3)}, {number: short(fastest && value(fastest, 'tokens_per_s_per_mw'))},
+      {number: at(best, short(best && value(best, 'tokens_per_s_per_mw')))}, {number: show(best && value(best, 'tokens_per_s_per_user'), 3)},
+      {number: at(fastest, show(fastest && value(fastest, 'tokens_per_s_per_user'), 3))}, {number: short(fastest && value(fastest, 'tokens_per_s_per_mw'))},
       {number: show(first && value(first, 'peak_pflops_per_mw'), 3)}, {number: show(best && value(best, 'sustained_pflops_per_mw'), 3)},
       {number: percent(best && value(best, 'sustained_over_peak'))}, {number: show(best && value(best, 'usd_per_million_tokens'), 3)}];
   });
@@ -133,8 +134,9 @@ function ratioTable() {
       if (i === null) return {number: make('span', {class: 'none'}, '')};
       const y = value(data.rows[i], 'tokens_per_s_per_mw');
       const ratio = baseValue && s !== state.base ? y / baseValue : null;
-      const text = make('span', {title: settings(data.rows[i]).join('\n')}, short(y));
+      const text = make('span', {}, short(y));
       if (ratio !== null) text.append(' ', make('span', {class: 'ratio ' + (ratio >= 1 ? 'better' : 'worse')}, ratioText(ratio)));
+      text.append(pointName(data.rows[i]));
       return {number: text};
     });
     const row = make('tr', c === state.corner ? {class: 'current'} : {}, make('th', {scope: 'row', class: 'number'}, show(corner.x)),
@@ -211,7 +213,7 @@ function utilization(points) {
 function chosenPoints(points) {
   const names = ['tokens_per_s_per_mw', 'tokens_per_s_per_user', 'tokens_per_s', 'batch', 'exposed_communication_us', 'latency_us', 'roofline_us'].filter(n => units.has(n));
   return table(['', ...names.map(heading), 'point'], points.filter(p => p.row).map(({label, row}) =>
-    [make('th', {scope: 'row'}, dot(label), ' ', label), ...names.map(n => ({number: show(value(row, n))})), make('td', {}, choices(row).join(', '))]), 'The chosen points');
+    [make('th', {scope: 'row'}, dot(label), ' ', label), ...names.map(n => ({number: show(value(row, n))})), make('td', {}, pointName(row))]), 'The chosen points');
 }
 
 const heading = name => ({number: make('span', {title: units.get(name)?.formula ?? ''}, name, make('span', {class: 'unit'}, units.get(name)?.unit ?? ''))});

@@ -47,6 +47,8 @@ const percent = x => isNumber(x) ? show(100 * x, 3) + ' %' : '–';
 const ratioText = x => isNumber(x) ? show(x, 3) + '×' : '';
 const settings = row => Object.entries(row.swept).filter(([, v]) => v !== '').map(([k, v]) => `${k} ${v}`);
 const choices = row => Object.entries(row.swept).filter(([k, v]) => v !== '' && !['platform', 'workload', 'precision'].includes(k)).map(([k, v]) => `${k} ${v}`);
+/// Which point a number belongs to: its id and what was chosen for it.
+const pointName = row => make('span', {class: 'unit point', title: settings(row).join('\n')}, [row.id, choices(row).join(', ')].filter(Boolean).join(' · '));
 const dot = label => make('span', {class: 'dot', style: {background: `var(${seriesVariable(label)})`}, 'aria-hidden': 'true'});
 const section = (title, text, ...content) => make('section', {}, make('h2', {}, title), text ? make('p', {}, text) : null, ...content);
 const okRows = series => series.rows.map(i => data.rows[i]).filter(row => row.status === 'ok');

@@ -54,7 +54,7 @@ inline PointRow row(const Machine& machine, int batch, const std::string& id) {
                  {"precision", machine.precision},
                  {"tp", "4"},
                  {"batch_per_replica", std::to_string(batch)}};
-  point.fold = "36 replicas as 1";
+  point.fold = "36 replica groups as 1";
   point.detail = "tile";
   point.version = "0.1.0";
   point.input_hash = "00ff" + id;

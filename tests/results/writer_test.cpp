@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <signal.h>  // NOLINT: SIGXFSZ
 #include <sys/resource.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <functional>
 #include <locale>
 
@@ -103,6 +105,33 @@ TEST(Results, ReadBackAndWrittenAgainAreTheSameBytes) {
   }
 }
 
+TEST(Results, ParametersAreWrittenOnceAndThenWhatDiffers) {
+  PointRow first;
+  first.id = "first";
+  first.parameters.columns = parameter_columns();
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    first.parameters.rows.push_back({name, "1", "W", "", "", "measured", "a paper", "x.csv:1"});
+  }
+  PointRow like = first, other = first, without = first;
+  like.id = "like";
+  like.parameters.rows[3][1] = "2";
+  other.id = "other";
+  for (auto& cells : other.parameters.rows) cells[7] = "y.csv:1";
+  without.id = "without";
+  without.parameters.rows.pop_back();
+  PointRow equal = other;
+  equal.id = "equal";
+  const std::vector<PointRow> rows = {first, like, other, without, equal};
+  const Folder folder;
+  write_results(folder.path(), rows);
+  const std::string text = read(folder.path() / "parameters.csv");
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 5 + 2 + 5 + 4 + 1) << text;
+  EXPECT_NE(text.find("\nlike,same as point,first,,,,,,\nlike,d,2,"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nequal,same as point,other,"), std::string::npos) << text;
+  const auto back = read_results(folder.path(), {{"parameters.csv", &PointRow::parameters}});
+  for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(back[i].parameters.rows, rows[i].parameters.rows) << i;
+}
+
 struct CommaForPoint : std::numpunct<char> {
   [[nodiscard]] char do_decimal_point() const override { return ','; }
   [[nodiscard]] char do_thousands_sep() const override { return '.'; }
@@ -123,11 +152,76 @@ TEST(Results, OfAFolderWithoutAnyAreAnError) {
             folder.path().string() + ": holds no results (no points.csv); name a folder that a run has written");
 }
 
-TEST(Results, AForeignPointsFileIsRefusedWithItsPlace) {
+TEST(Results, DamagedFilesAreRefusedWithTheirPlace) {
+  struct Case {
+    const char *file, *what, *with;  ///< the first `what` becomes `with`; nullptr: the file ends before it
+    const char* message;
+  };
+  const std::vector<Case> cases = {
+      {"points.csv", ",error,", ",err,", "points.csv:1:1: no column 'error'"},
+      {"points.csv", "latency_us", "latency_usec",
+       "points.csv:1:66: unknown metric 'latency_usec'; did you mean latency_us?"},
+      {"points.csv", "latency_us", "tp", "points.csv:1:66: duplicate column 'tp'; keep one"},
+      {"points.csv", ",hbm,bf16,", ",hbm,bf16,fast", "is no number; peak_pflops is one"},
+      {"points.csv", ",ok,,", ",okay,,", "unknown status 'okay'"},
+      {"points.csv", "\ns1.2,", "\ns1.1,", "points.csv:3:1: duplicate point 's1.1', first in line 2; keep one"},
+      {"parameters.csv", "s1.2,same as point,s1.1", "s1.2,same as point,s9",
+       "parameters.csv:4:20: no point 's9' in points.csv"},
+      {"parameters.csv", "s1.2,", nullptr,
+       "parameters.csv:3:1: the file ends without point 's1.2' of points.csv, it was cut off"},
+      {"parameters.csv", "wer,140", nullptr, "parameters.csv:3:6: the row ends before column"},
+      {"parameters.csv", "csv:3", nullptr, "the line has no end, the file was cut off"},
+      {"parameters.csv", "s1.1,chip.hbm", nullptr, "parameters.csv:1:1: the file ends without point 's1.1'"},
+  };
+  for (const Case& c : cases) {
+    const Folder folder;
+    write_results(folder.path(), sample::rows());
+    std::string text = read(folder.path() / c.file);
+    const std::size_t at = text.find(c.what);
+    ASSERT_NE(at, std::string::npos) << c.what;
+    if (c.with == nullptr) {
+      text.resize(at);
+    } else {
+      text.replace(at, std::string_view(c.what).size(), c.with);
+    }
+    write_file(folder.path() / c.file, text);
+    const std::string message = message_of([&] { (void)read_results(folder.path()); });
+    EXPECT_NE(message.find(c.message), std::string::npos) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  }
+}
+
+TEST(Results, OnlyRegularFilesOfAJournalAreRead) {
   const Folder folder;
-  write_file(folder.path() / "points.csv", "id,status\na,ok\n");
-  EXPECT_NE(message_of([&] { (void)read_results(folder.path()); }).find("points.csv:1:1: no column 'error'"),
-            std::string::npos);
+  std::filesystem::create_directory(folder.path() / "rows");
+  mkfifo((folder.path() / "rows" / "ab.row").c_str(), 0600);
+  EXPECT_NE(message_of([&] { (void)read_results(folder.path()); }).find("holds no results"), std::string::npos);
+}
+
+TEST(WriteFile, ReplacesRegularFilesAloneAndFollowsLinks) {
+  const Folder folder;
+  write_file(folder.path() / "file", "old");
+  std::filesystem::create_symlink("file", folder.path() / "link");
+  std::filesystem::create_symlink("link", folder.path() / "second");
+  std::filesystem::create_symlink("new", folder.path() / "dangling");
+  std::filesystem::create_symlink("circle", folder.path() / "circle");
+  mkfifo((folder.path() / "fifo").c_str(), 0600);
+  write_file(folder.path() / "second", "new");
+  write_file(folder.path() / "dangling", "made");
+  EXPECT_EQ(read(folder.path() / "file"), "new");
+  EXPECT_EQ(read(folder.path() / "new"), "made");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path() / "second"));
+  const std::vector<std::pair<std::string, std::string>> refused = {
+      {"fifo", "is no regular file"},
+      {"/dev/null", "/dev/null: is no regular file"},
+      {"", "is a directory"},
+      {"circle", "circle: cannot write: Too many levels of symbolic links"},
+      {std::string(300, 'x'), "cannot write: File name too long"}};
+  for (const auto& [name, text] : refused) {
+    const std::string message = message_of([&] { write_file(folder.path() / name, "x"); });
+    EXPECT_NE(message.find(text), std::string::npos) << message;
+  }
+  EXPECT_TRUE(std::filesystem::is_fifo(folder.path() / "fifo"));
 }
 
 TEST(WriteFile, IntoAPlaceThatCannotBeWrittenNamesIt) {

@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,7 @@ inline pid_t start_trnsim(const Folder& folder, const std::string& arguments) {
   const std::string out = folder.path("out.txt"), err = folder.path("err.txt");
   const pid_t pid = fork();
   if (pid != 0) return pid;
+  std::signal(SIGINT, SIG_DFL);  // whatever started the tests may have it ignored
   if (std::freopen(err.c_str(), "w", stderr) == nullptr || std::freopen(out.c_str(), "w", stdout) == nullptr) _exit(99);
   execl("/bin/bash", "bash", "-c", command.c_str(), nullptr);
   _exit(98);

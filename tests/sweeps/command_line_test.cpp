@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "tests/sweeps/command.h"
 
@@ -43,7 +44,8 @@ TEST(CommandLine, WrongInputIsExitTwoWithOneLineOnStandardError) {
       {kRun + " --set run.fold=maybe", "run.fold"},
       {kRun + " --set run.seed=-1", "run.seed"},
       {kRun + " --format xml", "unknown format"},
-      {kRun + " --timeout 0", "--timeout"},
+      {kRun + " --timeout 0", "--timeout 0: out of range"},
+      {kRun + " --timeout 1s", "--timeout 1s: out of range"},
       {kRun + " extra", "trnsim run"},
       {"sweep", "an argument is missing"},
       {"sweep /no/such.csv", "/no/such.csv"},
@@ -53,6 +55,10 @@ TEST(CommandLine, WrongInputIsExitTwoWithOneLineOnStandardError) {
       {"list platfroms", "did you mean platforms?"},
       {"show trn2-ultrasever", "did you mean trn2-ultraserver?"},
       {"report /no/such/folder", "/no/such/folder"},
+      {"report " + std::string(5000, 'x'), "holds no results"},
+      {"show " + std::string(5000, 'x'), "unknown platform or workload"},
+      {"show /dev/fd/9/" + std::string(300, 'x') + ".csv", "unknown platform or workload"},
+      {kRun + " --out " + std::string(300, 'x'), "File name too long"},
   };
   for (const Refusal& c : cases) {
     const Said said = trnsim_says(c.arguments);
@@ -125,6 +131,46 @@ TEST(CommandLine, AClosedStandardOutputNeverEndsUpInAFile) {
   EXPECT_NE(folder.read("r/points.csv").find("latency_us"), std::string::npos);
 }
 
+TEST(CommandLine, PathsThatCannotBeFollowedAreOneClearError) {
+  const Folder folder;
+  std::filesystem::create_symlink("circle", folder.path("circle"));
+  const std::string circle = folder.path("circle"), longest(300, 'x');
+  for (const std::string& path : {circle, circle + "/x.csv", longest + "/x.csv"}) {
+    for (const std::string& arguments :
+         {"sweep " + path, "report " + path, "show " + path, "run --platform " + path + " --workload matmul",
+          "run --platform trn2-48xlarge --workload " + path, kRun + " --out " + path}) {
+      const Said said = trnsim_says(arguments);
+      EXPECT_EQ(said.status, 2) << arguments << "\n" << said.err;
+      EXPECT_EQ(lines(said.err), 1U) << arguments << "\n" << said.err;
+    }
+  }
+  for (const std::string& arguments : {kRun, std::string("list platforms"), std::string("list workloads"),
+                                       std::string("list topologies"), std::string("show matmul")}) {
+    setenv("TRNSIM_DATA", "/nonexistent", 1);
+    const Said said = trnsim_says(arguments);
+    unsetenv("TRNSIM_DATA");
+    EXPECT_EQ(said.status, 2) << arguments << "\n" << said.err;
+    EXPECT_EQ(lines(said.err), 1U) << arguments << "\n" << said.err;
+  }
+}
+
+TEST(CommandLine, ShowComparesTheClaimsThatCanBeCompared) {
+  const Folder folder;
+  const std::string head =
+      "parameter,value,unit,low,high,confidence,source\ninherits," TRNSIM_ROOT "/platforms/trn2-48xlarge.csv,,,,,\n";
+  const std::string talk =
+      "published.talk_compute_over_trn2,4.4,1,,,documented,a talk\n"
+      "published.talk_capacity_over_trn2,3.4,1,,,documented,a talk\n";
+  const Said none = trnsim_says(
+      "show " + folder.file("none.csv", head + "published.talk_compute_over_trn2,4.4,1,,,documented,a talk\n"));
+  EXPECT_EQ(none.status, 0) << none.err;
+  EXPECT_EQ(none.out.find("against trn2-ultraserver"), std::string::npos);
+  const Said one = trnsim_says("show " + folder.file("one.csv", head + talk));
+  EXPECT_EQ(one.status, 0) << one.err;
+  EXPECT_NE(one.out.find("HBM capacity"), std::string::npos) << one.out;
+  EXPECT_EQ(one.out.find("compute, fastest"), std::string::npos) << one.out;
+}
+
 TEST(CommandLine, ListsAndShows) {
   EXPECT_NE(trnsim_says("list platforms").out.find("trn3-ultraserver-gen2"), std::string::npos);
   EXPECT_NE(trnsim_says("list workloads").out.find("gpt-oss-120b-decode"), std::string::npos);
@@ -172,7 +218,7 @@ TEST_F(SweepCommand, AnInfeasiblePointIsAnAnswer) {
   EXPECT_EQ(said.status, 0) << said.err;
   const std::string rows = folder_.read("r/points.csv");
   EXPECT_EQ(lines(rows), 9U);
-  EXPECT_NE(rows.find("gpt-oss-120b-decode,16,1,4,,ok,"), std::string::npos) << rows;
+  EXPECT_NE(rows.find("gpt-oss-120b-decode,16,1,4,auto,ok,"), std::string::npos) << rows;
   for (const char* limit :
        {"\"weights need 108.8 GiB", "\"tp=3 does not divide the heads", "\"tp=7 does not divide the heads",
         "\"ep=3 does not fit 128 experts", "dp=3 is no multiple of ep/tp=2", "\"dp=9 needs 576 logical cores",
@@ -208,8 +254,42 @@ TEST_F(SweepCommand, WrongInputFoundLateKeepsWhatIsFinished) {
   EXPECT_EQ(lines(folder_.read("r/points.csv")), 2U);
 }
 
-TEST_F(SweepCommand, ShowsNoProgressBarInAFile) {
-  EXPECT_EQ(sweep(kHead + "\n" + kRow + "\n").err, "");
+TEST_F(SweepCommand, ShowsNoProgressBarInAFileButSaysHowManyPointsRun) {
+  const Said said = sweep(kHead + "\n" + kRow + "\n", "--jobs 3");
+  EXPECT_EQ(said.err, "");
+  EXPECT_EQ(said.out.substr(0, said.out.find('\n')), "1 point to run, 1 at a time");
+}
+
+TEST_F(SweepCommand, AParameterThatARowLeavesOpenHasItsValueInTheResults) {
+  const Said said = sweep(
+      "platform,workload,run.fold,precision,chip.hbm.stack_bandwidth\ntrn2-48xlarge,gpt-oss-120b-decode,,,\n"
+      "trn2-48xlarge,matmul,none,,700GB/s\n");
+  EXPECT_EQ(said.status, 0) << said.err;
+  const std::string rows = folder_.read("r/points.csv");
+  EXPECT_TRUE(rows.starts_with("id,platform,workload,run.fold,precision,chip.hbm.stack_bandwidth,status,")) << rows;
+  EXPECT_NE(rows.find("\n1,trn2-48xlarge,gpt-oss-120b-decode,auto,auto,725GB/s,ok,"), std::string::npos) << rows;
+  EXPECT_NE(rows.find("\n2,trn2-48xlarge,matmul,none,,700GB/s,ok,"), std::string::npos) << rows;
+}
+
+TEST_F(SweepCommand, WhereNothingCanBePrintedTheChecksStillDecide) {
+  for (const auto& [check, status] : {std::pair{",high.latency_us\n" + kRow + ",0.001\n", 1},
+                                      std::pair{",low.latency_us\n" + kRow + ",0.001\n", 2}}) {
+    const Said said = sweep(kHead + check, ">/dev/full");
+    EXPECT_EQ(said.status, status) << said.err;
+    EXPECT_NE(said.err.find("standard output: cannot be written"), std::string::npos) << said.err;
+    EXPECT_EQ(lines(folder_.read("r/points.csv")), 2U);
+  }
+}
+
+TEST_F(SweepCommand, IntoAFolderOfSomebodyElseIsRefused) {
+  std::filesystem::create_directories(folder_.path("r/rows"));
+  static_cast<void>(folder_.file("r/rows/mine.txt", "mine"));
+  const Said said = sweep(kHead + "\n" + kRow + "\n");
+  EXPECT_EQ(said.status, 2);
+  EXPECT_NE(said.err.find("trnsim did not write (rows/mine.txt); name an empty or new folder with --out"),
+            std::string::npos)
+      << said.err;
+  EXPECT_EQ(folder_.read("r/rows/mine.txt"), "mine");
 }
 
 TEST_F(SweepCommand, RefusesAFolderThatCannotBeWritten) {

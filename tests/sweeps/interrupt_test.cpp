@@ -35,6 +35,24 @@ TEST(Interrupt, CtrlCKeepsFinishedRowsAndExits130) {
   const std::size_t rows = lines(folder.read("r/points.csv"));
   EXPECT_GE(rows, 2U);
   EXPECT_LT(rows, 6U);
+  EXPECT_NE(folder.read("r/points.csv").find("batch_per_replica"), std::string::npos);
+  const Said again = finish_trnsim(folder, start_trnsim(folder, "sweep " + file + " --out " + folder.path("r")));
+  EXPECT_EQ(again.status, 2);
+  EXPECT_NE(again.err.find("`trnsim report "), std::string::npos) << again.err;
+  EXPECT_EQ(lines(folder.read("r/points.csv")), rows);
+  EXPECT_EQ(trnsim_says("report " + folder.path("r")).status, 0);
+}
+
+TEST(Interrupt, WhileNoPointRunsASignalEndsTheProgramAtOnce) {
+  const Folder folder;
+  const std::string file = folder.file("s.csv", "platform,workload,m\ntrn2-48xlarge,matmul,1:10000:+1\n");
+  for (const int number : {SIGINT, SIGTERM}) {
+    // 10,000 lines do not fit into a pipe that nobody reads.
+    const pid_t pid = start_trnsim(folder, "sweep " + file + " --dry-run > >(exec sleep 20)");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+    kill(pid, number);
+    EXPECT_EQ(finish_trnsim(folder, pid).status, 128 + number);
+  }
 }
 
 TEST(Interrupt, CtrlCEndsARun) {

@@ -19,8 +19,8 @@ TEST(TextTable, PadsByCharactersNotBytes) {
 
 PointRow row(const std::string& platform, double user, double megawatt) {
   PointRow row;
-  row.id = platform + std::to_string(user);
-  row.swept = {{"platform", platform}, {"workload", "w"}};
+  row.id = platform + format_number(user);
+  row.swept = {{"platform", platform}, {"workload", "w"}, {"tp", "8"}};
   row.metrics["tokens_per_s_per_user"] = format_number(user);
   row.metrics["tokens_per_s_per_mw"] = format_number(megawatt);
   return row;
@@ -29,14 +29,20 @@ PointRow row(const std::string& platform, double user, double megawatt) {
 TEST(FrontsText, IsAStepAtEveryCornerAndEmptyBeyondAFront) {
   const std::string text = fronts_text({row("old", 10, 100), row("old", 20, 50), row("new", 15, 300)});
   EXPECT_EQ(text,
-            "w: tokens/s per IT megawatt at each interactivity\n"
+            "w: tokens/s per IT megawatt at each interactivity, and the point that has them\n"
             "  S1  old\n"
             "  S2  new\n"
-            "tokens/s per user  S1   S2   S2/S1\n"
-            "-----------------  ---  ---  -----\n"
-            "10.0               100  300  3.00\n"
-            "15.0               50   300  6.00\n"
-            "20.0               50\n\n");
+            "tokens/s per user  S1   S1 point  S2   S2 point  S2/S1\n"
+            "-----------------  ---  --------  ---  --------  -----\n"
+            "10.0               100  old10     300  new15     3.00\n"
+            "15.0               50   old20     300  new15     6.00\n"
+            "20.0               50   old20\n"
+            "\n"
+            "point  tp\n"
+            "-----  --\n"
+            "old10  8\n"
+            "old20  8\n"
+            "new15  8\n\n");
 }
 
 TEST(FrontsText, IsEmptyWithoutTokens) {
