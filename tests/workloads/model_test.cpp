@@ -172,6 +172,32 @@ TEST(Model, TheSmallestDimensionsRunWhicheverCoreIsLeftWithoutWork) {
   test::expect_runs(spread);
 }
 
+// Narrow heads share passes of the array, but no more of them than PSUM holds the results of.
+TEST(Model, NarrowAndManyHeadsNeverMoveMoreThanABankHolds) {
+  const MachineSpec machine = test::machine(kTrn2);
+  for (const char* heads : {"1", "8", "64", "512"}) {
+    for (const char* width : {"1", "3", "128"}) {
+      const LoweredWorkload l = test::lowered(machine, "attention",
+                                              {{"query_tokens", "1"},
+                                               {"context", "300"},
+                                               {"batch", "7"},
+                                               {"q_heads", heads},
+                                               {"kv_heads", "1"},
+                                               {"head_dim", width}});
+      for (const Segment& segment : l.job.cores[0].program->segments) {
+        for (const auto& list : segment.instructions) {
+          for (const Instruction& i : list) {
+            const std::uint64_t moving = i.op == Op::kMatmul ? i.free.scale : 0;
+            EXPECT_LE(moving, machine.core.moving_columns()) << heads << " heads of " << width;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_THROW(test::lowered(machine, "attention", {{"query_tokens", "1"}, {"q_heads", "1024"}, {"kv_heads", "1"}}),
+               InfeasibleError);
+}
+
 TEST(Model, WhatACoreHasNotIsInfeasibleOrDoneWithout) {
   MachineSpec machine = test::machine(kTrn3);
   machine.core.vector.quantize_mx_rate = 0;
