@@ -196,6 +196,9 @@ TEST(Model, NarrowAndManyHeadsNeverMoveMoreThanABankHolds) {
   }
   EXPECT_THROW(test::lowered(machine, "attention", {{"query_tokens", "1"}, {"q_heads", "1024"}, {"kv_heads", "1"}}),
                InfeasibleError);
+  MachineSpec narrow = machine;
+  narrow.core.tensor.max_moving = 64;  // a head of 64 and the sum of its weights are 65
+  EXPECT_THROW(test::lowered(narrow, "attention"), InfeasibleError);
 }
 
 TEST(Model, WhatACoreHasNotIsInfeasibleOrDoneWithout) {

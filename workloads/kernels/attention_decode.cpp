@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "models/mechanism/error.h"
 #include "workloads/kernels/kernels.h"
 
 namespace trnsim {
@@ -17,12 +16,7 @@ class Pieces {
  public:
   Pieces(KernelWriter& w, const DecodeAttention& a) : w_(w), a_(a) {
     group_ = a.q_heads / a.kv_heads;
-    const std::uint64_t moving = w.core().moving_columns() / group_;
-    if (moving == 0) {
-      throw InfeasibleError(std::to_string(group_) + " query heads per KV head exceed the " +
-                            std::to_string(w.core().moving_columns()) + " columns that move through the array at once");
-    }
-    packed_ = std::max<std::uint64_t>(1, std::min(w.tile_width() / a.head_dim, moving));
+    packed_ = std::max<std::uint64_t>(1, std::min(w.tile_width() / a.head_dim, w.core().moving_columns() / group_));
     tiles_per_head_ = w.tiles(a.keys);
     tiles_ = a.sequences * a.kv_heads * tiles_per_head_;
     bytes_ = a.sequences * a.kv_heads * a.keys * 2 * a.head_dim * kBf16Bytes;
