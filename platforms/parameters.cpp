@@ -8,7 +8,11 @@ namespace trnsim {
 namespace {
 
 constexpr std::array<std::string_view, 2> kYesNo = {"no", "yes"};
-constexpr std::array<std::string_view, 3> kFabrics = {"none", "torus", "switched"};
+constexpr std::array kFabrics = [] {
+  std::array<std::string_view, kFabricKinds.size()> names;
+  for (std::size_t k = 0; k < names.size(); ++k) names[k] = kFabricKinds[k].name;
+  return names;
+}();
 constexpr std::array<std::string_view, 2> kReadings = {"lanes", "level_table"};
 
 void assign(std::uint32_t& field, const Value& value) {
@@ -42,9 +46,7 @@ void assign(bool& field, const Value& value) {
   field = value.word == "yes";
 }
 void assign(FabricKind& field, const Value& value) {
-  field = value.word == "torus"      ? FabricKind::kTorus
-          : value.word == "switched" ? FabricKind::kSwitched
-                                     : FabricKind::kNone;
+  field = static_cast<FabricKind>(std::find(kFabrics.begin(), kFabrics.end(), value.word) - kFabrics.begin());
 }
 void assign(LinkReading& field, const Value& value) {
   field = value.word == "lanes" ? LinkReading::kLanes : LinkReading::kLevelTable;
@@ -231,6 +233,18 @@ const IndexedParameter* find_indexed(std::string_view name, std::uint32_t& index
     if (indexed.prefix == name.substr(0, open) && indexed.suffix == name.substr(close + 2)) return &indexed;
   }
   return nullptr;
+}
+
+std::string indexed_form(std::string_view name) {
+  for (const IndexedParameter& indexed : kIndexed) {
+    const std::string suffix = "." + std::string(indexed.suffix);
+    if (!name.starts_with(indexed.prefix) || !name.ends_with(suffix)) continue;
+    const std::string_view between =
+        name.substr(indexed.prefix.size(), name.size() - indexed.prefix.size() - suffix.size());
+    if (between.empty() || (between.front() == '[' && between.back() == ']'))
+      return std::string(indexed.prefix) + "[0]" + suffix;
+  }
+  return "";
 }
 
 bool applies_to(const Parameter& parameter, FabricKind kind) {

@@ -41,6 +41,9 @@ struct IndexedParameter {
 [[nodiscard]] const Parameter* find_parameter(std::string_view name);
 /// Splits core[3].clock_scale; null if it has not that form or no such parameter exists.
 [[nodiscard]] const IndexedParameter* find_indexed(std::string_view name, std::uint32_t& index);
+/// core[0].clock_scale for core.clock_scale, core[i].clock_scale and other forms that lack one number; empty if `name`
+/// is none of them.
+[[nodiscard]] std::string indexed_form(std::string_view name);
 
 /// Whether `parameter` has an effect on a machine with `kind`.
 [[nodiscard]] bool applies_to(const Parameter& parameter, FabricKind kind);

@@ -4,12 +4,14 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <set>
+#include <initializer_list>
 #include <stdexcept>
 
 #include "models/mechanism/error.h"
 #include "platforms/parameters.h"
 #include "platforms/table/csv.h"
+#include "platforms/table/inherited.h"
+#include "platforms/table/nearest.h"
 
 namespace trnsim {
 namespace {
@@ -22,9 +24,6 @@ constexpr std::array<std::string_view, 6> kConfidences = {"documented",  "measur
                                                           "third-party", "estimated", "calibrated"};
 constexpr std::string_view kPublished = "published.";
 
-/// Deeper chains are no platform that a person wrote.
-constexpr std::size_t kDeepestInheritance = 64;
-
 /// Bounds of the multiples that make one part slower or faster on purpose.
 constexpr double kSmallestScale = 0.001;
 constexpr double kLargestScale = 1000;
@@ -32,27 +31,15 @@ std::string scale_range() {
   return with_unit(Dimension::kFraction, kSmallestScale) + " to " + with_unit(Dimension::kFraction, kLargestScale);
 }
 
-/// A row that holds, after inheritance: where it stands and what it says.
+/// A row that holds, after inheritance: where its cells stand and what it says.
 struct Entry {
-  std::string place_of_name, place_of_value, place_of_low, place_of_high;
+  std::string place_of_value, place_of_low, place_of_high;
   ResolvedParameter parameter;
 };
 using Entries = std::map<std::string, Entry>;
 
 [[noreturn]] void refuse(const std::string& place, const std::string& message) {
   throw InputError(place + ": " + message);
-}
-
-std::vector<std::string_view> all_names() {
-  std::vector<std::string_view> names;
-  for (const Parameter& parameter : parameter_table()) names.push_back(parameter.name);
-  return names;
-}
-
-[[noreturn]] void refuse_name(const std::string& place, const std::string& name) {
-  const std::string near = nearest(name, all_names());
-  refuse(place, "unknown parameter '" + name + "'; " +
-                    (near.empty() ? "see `trnsim list parameters`" : "did you mean " + near + "?"));
 }
 
 Value parsed(const std::string& place, Dimension dimension, const std::string& number, const std::string& unit,
@@ -67,25 +54,8 @@ Value parsed(const std::string& place, Dimension dimension, const std::string& n
 /// Reads one file and what it inherits; a child's row replaces its parent's.
 class Reader {
  public:
-  Entries read(const std::string& path) {
-    const std::string canonical = fs::weakly_canonical(path).string();
-    const auto again = std::find(chain_.begin(), chain_.end(), canonical);
-    if (again != chain_.end()) {
-      std::string cycle;
-      for (auto it = again; it != chain_.end(); ++it) cycle += fs::path(*it).filename().string() + " -> ";
-      refuse(inherits_place_, "the files inherit in a cycle: " + cycle + fs::path(canonical).filename().string() +
-                                  "; remove one `inherits` row");
-    }
-    const auto known = read_.find(canonical);
-    if (known != read_.end()) return known->second;
-    if (chain_.size() == kDeepestInheritance) {
-      refuse(inherits_place_, "more than " + std::to_string(kDeepestInheritance) +
-                                  " files inherit from each other in a chain; join some");
-    }
-    chain_.push_back(canonical);
-    Entries entries = read_rows(read_csv(path, kColumns));
-    chain_.pop_back();
-    return read_.emplace(canonical, std::move(entries)).first->second;
+  const Entries& read(const std::string& path, const std::string& place = "") {
+    return files_.at(path, place, [this](const std::string& file) { return read_rows(read_csv(file, kColumns)); });
   }
 
  private:
@@ -97,10 +67,8 @@ class Reader {
       const std::string& name = row.fields[kName].text;
       if (name.empty()) refuse(file.place(row, kName), "the parameter has no name; see `trnsim list parameters`");
       if (name == "inherits") {
-        inherits_place_ = file.place(row, kValue);
-        const fs::path parent = fs::path(file.path).parent_path() / row.fields[kValue].text;
-        if (!fs::exists(parent)) refuse(inherits_place_, "no file " + parent.string() + " to inherit; check its name");
-        for (auto& [key, entry] : read(parent.string())) inherited.insert_or_assign(key, std::move(entry));
+        const std::string parent = named_file(file, row, fs::path(file.path).parent_path().string());
+        for (const auto& [key, entry] : read(parent, file.place(row, kValue))) inherited.insert_or_assign(key, entry);
         continue;
       }
       const auto [line, fresh] = lines.try_emplace(name, row.line);
@@ -126,20 +94,18 @@ class Reader {
     if (text(kSource).empty())
       refuse(file.place(row, kSource), "the source is missing; say where the value comes from");
     Entry entry;
-    entry.place_of_name = file.place(row, kName);
     entry.place_of_value = file.place(row, kValue);
     entry.place_of_low = file.place(row, kLow);
     entry.place_of_high = file.place(row, kHigh);
-    entry.parameter = {text(kName),   text(kValue),
-                       text(kUnit),   text(kLow),
-                       text(kHigh),   text(kConfidence),
-                       text(kSource), fs::path(file.path).filename().string() + ":" + std::to_string(row.line)};
+    entry.parameter = {text(kName),           text(kValue),
+                       text(kUnit),           text(kLow),
+                       text(kHigh),           text(kConfidence),
+                       text(kSource),         fs::path(file.path).filename().string() + ":" + std::to_string(row.line),
+                       file.place(row, kName)};
     return entry;
   }
 
-  std::vector<std::string> chain_;       ///< files being read, outermost first
-  std::map<std::string, Entries> read_;  ///< files that several others inherit are read once
-  std::string inherits_place_;
+  InheritedFiles<Entries> files_;
 };
 
 std::string range_of(const Parameter& parameter) {
@@ -157,14 +123,17 @@ void check_range(const Entry& entry, const Parameter& parameter, const Value& va
   refuse(entry.place_of_value, entry.parameter.value + unit + " is out of range; use " + range_of(parameter));
 }
 
-void check_bounds(const Entry& entry, const Parameter& parameter, const Value& value) {
+void check_bounds(const Entry& entry, Dimension dimension, const Value& value) {
   const ResolvedParameter& p = entry.parameter;
-  if (!p.low.empty() &&
-      parsed(entry.place_of_low, parameter.dimension, p.low, p.unit, parameter.words).real > value.real) {
+  if (dimension == Dimension::kWord) {
+    if (!p.low.empty()) refuse(entry.place_of_low, "a word has no bounds; leave low empty");
+    if (!p.high.empty()) refuse(entry.place_of_high, "a word has no bounds; leave high empty");
+    return;
+  }
+  if (!p.low.empty() && parsed(entry.place_of_low, dimension, p.low, p.unit, {}).real > value.real) {
     refuse(entry.place_of_low, "low " + p.low + " is above the value " + p.value + "; low <= value <= high must hold");
   }
-  if (!p.high.empty() &&
-      parsed(entry.place_of_high, parameter.dimension, p.high, p.unit, parameter.words).real < value.real) {
+  if (!p.high.empty() && parsed(entry.place_of_high, dimension, p.high, p.unit, {}).real < value.real) {
     refuse(entry.place_of_high,
            "high " + p.high + " is below the value " + p.value + "; low <= value <= high must hold");
   }
@@ -178,28 +147,37 @@ void apply(MachineSpec& machine, const Entry& entry) {
     if (value.real < kSmallestScale || value.real > kLargestScale) {
       refuse(entry.place_of_value, p.value + " is out of range; use " + scale_range() + ", 1 leaves the part as it is");
     }
+    check_bounds(entry, Dimension::kFraction, value);
     indexed->set(machine, index, value.real);
     return;
   }
   const Parameter* parameter = find_parameter(p.name);
-  if (parameter == nullptr) refuse_name(entry.place_of_name, p.name);
+  if (parameter == nullptr) refuse_parameter(p.place, p.name);
   const Value value = parsed(entry.place_of_value, parameter->dimension, p.value, p.unit, parameter->words);
   check_range(entry, *parameter, value);
-  check_bounds(entry, *parameter, value);
+  check_bounds(entry, parameter->dimension, value);
   parameter->set(machine, value);
+}
+
+void check_count(const std::string& place, const std::string& text) {
+  try {
+    static_cast<void>(parse_value_with_unit(Dimension::kCount, text));
+  } catch (const std::invalid_argument& error) {
+    refuse(place, error.what());
+  }
 }
 
 void override_entries(Entries& entries, const std::vector<Override>& overrides) {
   for (const Override& change : overrides) {
     std::uint32_t index = 0;
     const Parameter* parameter = find_parameter(change.name);
-    if (parameter == nullptr && find_indexed(change.name, index) == nullptr) refuse_name(change.place, change.name);
+    if (parameter == nullptr && find_indexed(change.name, index) == nullptr)
+      refuse_parameter(change.place, change.name);
     Entry entry;
-    entry.place_of_name = change.place;
     entry.place_of_value = change.place + ": " + change.name;
     entry.parameter.name = change.name;
     entry.parameter.confidence = "set";
-    entry.parameter.source = entry.parameter.origin = change.place;
+    entry.parameter.source = entry.parameter.origin = entry.parameter.place = change.place;
     if (parameter != nullptr && parameter->dimension == Dimension::kWord) {
       entry.parameter.value = change.value;
     } else {
@@ -207,6 +185,7 @@ void override_entries(Entries& entries, const std::vector<Override>& overrides) 
       entry.parameter.value = number;
       entry.parameter.unit = unit;
       const Dimension dimension = parameter == nullptr ? Dimension::kFraction : parameter->dimension;
+      if (dimension == Dimension::kCount) check_count(entry.place_of_value, change.value);
       if (entry.parameter.unit.empty() && dimension == Dimension::kCount) entry.parameter.unit = "count";
       if (entry.parameter.unit.empty() && dimension == Dimension::kFraction) entry.parameter.unit = "1";
     }
@@ -218,16 +197,20 @@ PublishedTotal published_total(const Entry& entry) {
   PublishedTotal total;
   total.name = entry.parameter.name.substr(kPublished.size());
   total.parameter = entry.parameter;
+  std::string units;
   for (const Dimension dimension :
        {Dimension::kCompute, Dimension::kCapacity, Dimension::kBandwidth, Dimension::kFraction}) {
-    try {
-      total.value = parse_value(dimension, entry.parameter.value, entry.parameter.unit).real;
+    const std::string accepted = accepted_units(dimension);
+    if ((", " + accepted + ",").find(", " + total.parameter.unit + ",") != std::string::npos) {
+      const Value value = parsed(entry.place_of_value, dimension, total.parameter.value, total.parameter.unit, {});
+      check_bounds(entry, dimension, value);
+      total.value = value.real;
       return total;
-    } catch (const std::invalid_argument&) {
-      continue;  // another dimension may know the unit
     }
+    units += (units.empty() ? "" : ", ") + accepted;
   }
-  refuse(entry.place_of_value, "a published total is in FLOPS, bytes, bytes per second or 1; check number and unit");
+  refuse(entry.place_of_value,
+         "a published total has one of the units " + units + ", not '" + total.parameter.unit + "'; correct the unit");
 }
 
 void check_complete(const std::string& path, const Entries& entries, const MachineSpec& machine) {
@@ -235,22 +218,33 @@ void check_complete(const std::string& path, const Entries& entries, const Machi
     const auto found = entries.find(std::string(parameter.name));
     const bool needed = applies_to(parameter, machine.fabric.kind);
     if (needed && found == entries.end()) {
-      refuse(path, "missing parameter " + std::string(parameter.name) + " (" + std::string(parameter.meaning) +
-                       "); add a row, or inherit one");
+      refuse(path + ":1:1", "missing parameter " + std::string(parameter.name) + " (" + std::string(parameter.meaning) +
+                                "); add a row, or inherit one");
     }
     if (!needed && found != entries.end()) {
-      refuse(found->second.place_of_name,
+      refuse(found->second.parameter.place,
              std::string(parameter.name) + " has no effect on this machine's fabric; remove the row");
     }
   }
 }
 
-void check_machine(const std::string& path, const MachineSpec& machine) {
+/// Where to point when parameters contradict each other: at one that the user set, else at the first.
+std::string place_of(const Entries& entries, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const auto found = entries.find(name);
+    if (found != entries.end() && found->second.parameter.confidence == "set") return found->second.place_of_value;
+  }
+  return entries.at(*names.begin()).place_of_value;
+}
+
+void check_machine(const Entries& entries, const MachineSpec& machine) {
   if (machine.cores_per_chip % machine.hbm.stacks != 0) {
-    refuse(path, "chip.cores must be a multiple of chip.hbm.stacks; each stack serves equally many cores");
+    refuse(place_of(entries, {"chip.hbm.stacks", "chip.cores"}),
+           "chip.cores must be a multiple of chip.hbm.stacks; each stack serves equally many cores");
   }
   if (machine.cores_per_chip % machine.default_lnc != 0) {
-    refuse(path, "chip.cores must be a multiple of machine.lnc");
+    refuse(place_of(entries, {"machine.lnc", "chip.cores"}),
+           "chip.cores must be a multiple of machine.lnc; use 1, or an even number of cores");
   }
   const FabricSpec& f = machine.fabric;
   const std::uint64_t shape = f.kind == FabricKind::kTorus ? std::uint64_t{f.torus_x} * f.torus_y * f.torus_z
@@ -258,32 +252,49 @@ void check_machine(const std::string& path, const MachineSpec& machine) {
                                   ? std::uint64_t{f.racks} * f.sleds_per_rack * f.chips_per_sled
                                   : 1;
   if (shape != machine.chips) {
-    refuse(path, "the fabric joins " + std::to_string(shape) + " chips, machine.chips says " +
-                     std::to_string(machine.chips) + "; they must be equal");
+    refuse(place_of(entries, {"machine.chips", "fabric.kind", "fabric.torus.x", "fabric.torus.y", "fabric.torus.z",
+                              "fabric.racks", "fabric.sleds_per_rack", "fabric.chips_per_sled"}),
+           "the fabric joins " + std::to_string(shape) + " chips, machine.chips says " + std::to_string(machine.chips) +
+               "; they must be equal");
   }
   for (const auto& [core, scale] : machine.core_clock_scale) {
-    if (core >= machine.cores()) {
-      refuse(path, "core[" + std::to_string(core) + "].clock_scale names no core; this machine has cores 0 to " +
-                       std::to_string(machine.cores() - 1));
-    }
+    if (core < machine.cores()) continue;
+    const std::string name = "core[" + std::to_string(core) + "].clock_scale";
+    refuse(entries.at(name).parameter.place,
+           name + " names no core; this machine has cores 0 to " + std::to_string(machine.cores() - 1));
   }
 }
 
-std::string find_file(const std::string& name_or_path) {
-  if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".csv")) return name_or_path;
+}  // namespace
+
+std::string platform_path(const std::string& name_or_path) {
+  if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".csv")) {
+    std::error_code error;
+    if (!fs::exists(name_or_path, error)) throw InputError(name_or_path + ": no such file; check the path");
+    return name_or_path;
+  }
   const fs::path path = fs::path(data_folder()) / "platforms" / (name_or_path + ".csv");
   if (fs::exists(path)) return path.string();
   const std::vector<std::string> names = platform_names();
   const std::vector<std::string_view> views(names.begin(), names.end());
   const std::string near = nearest(name_or_path, views);
   throw InputError("unknown platform '" + name_or_path + "'; " +
-                   (near.empty() ? "see `trnsim list platforms`" : "did you mean " + near + "?"));
+                   (near.empty() ? "use " + either(views) : "did you mean " + near + "?"));
 }
 
-}  // namespace
+void refuse_parameter(const std::string& place, const std::string& name, const std::vector<std::string>& others) {
+  std::vector<std::string_view> names(others.begin(), others.end());
+  for (const Parameter& parameter : parameter_table()) names.push_back(parameter.name);
+  const std::string indexed = indexed_form(name);
+  const std::string near = nearest(name, names);
+  refuse(place, "unknown parameter '" + name + "'; " +
+                    (!indexed.empty() ? "write a number, e.g. " + indexed
+                     : near.empty()   ? "see `trnsim list parameters`"
+                                      : "did you mean " + near + "?"));
+}
 
 Platform load_platform(const std::string& name_or_path, const std::vector<Override>& overrides) {
-  const std::string path = find_file(name_or_path);
+  const std::string path = platform_path(name_or_path);
   Entries entries = Reader().read(path);
   override_entries(entries, overrides);
   Platform platform;
@@ -299,7 +310,7 @@ Platform load_platform(const std::string& name_or_path, const std::vector<Overri
     ++it;
   }
   check_complete(path, entries, platform.machine);
-  check_machine(path, platform.machine);
+  check_machine(entries, platform.machine);
   return platform;
 }
 

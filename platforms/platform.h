@@ -20,6 +20,7 @@ struct ResolvedParameter {
   std::string confidence;  ///< documented, measured, derived, third-party, estimated, calibrated; "set" for an override
   std::string source;
   std::string origin;  ///< "trn3.csv:41" or "--set"
+  std::string place;   ///< "platforms/parts/trn3.csv:41:1" or "--set": what an error about it starts with
 };
 
 /// Printed totals (rows `published.*`), for comparison only.
@@ -53,6 +54,13 @@ struct ParameterInfo {
 /// Reads platform `name_or_path` (a name finds <data>/platforms/<name>.csv), resolves `inherits`, applies
 /// `overrides`, checks names, units, ranges and that nothing is missing. Throws InputError.
 [[nodiscard]] Platform load_platform(const std::string& name_or_path, const std::vector<Override>& overrides = {});
+
+/// The file of platform `name_or_path`. Throws InputError, without a place, if there is none.
+[[nodiscard]] std::string platform_path(const std::string& name_or_path);
+
+/// Throws InputError at `place`: neither a platform parameter nor one of `others` is called `name`. Says what is near.
+[[noreturn]] void refuse_parameter(const std::string& place, const std::string& name,
+                                   const std::vector<std::string>& others = {});
 
 /// True if `name` is a platform parameter (platform names have dots), indexed ones (`core[3].clock_scale`) included.
 [[nodiscard]] bool is_platform_parameter(std::string_view name);

@@ -3,11 +3,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
 #include <set>
 
+#include "models/mechanism/error.h"
 #include "sweeps/metrics_of.h"
 
 namespace trnsim {
@@ -181,6 +183,20 @@ PointRow with_inputs(PointRow row, const Point& point, const Platform& platform,
   return row;
 }
 
+/// Throws InputError if a link is scaled that the machine has not.
+void check_links(const Platform& platform) {
+  if (platform.machine.link_bandwidth_scale.empty()) return;
+  const std::size_t links = link_count(platform.machine);
+  for (const auto& [link, scale] : platform.machine.link_bandwidth_scale) {
+    if (link < links) continue;
+    const std::string name = "link[" + std::to_string(link) + "].bandwidth_scale";
+    const auto at = std::find_if(platform.parameters.begin(), platform.parameters.end(),
+                                 [&](const ResolvedParameter& p) { return p.name == name; });
+    const std::string valid = links == 0 ? "has no links" : "has links 0 to " + std::to_string(links - 1);
+    throw InputError(at->place + ": " + name + " names no link; this machine " + valid);
+  }
+}
+
 }  // namespace
 
 void check_input(const std::vector<Point>& points) {
@@ -193,7 +209,7 @@ void check_input(const std::vector<Point>& points) {
   const std::string data = data_folder();
   for (const Point& point : points) {
     if (platforms.insert(key(point.platform, point.platform_overrides)).second) {
-      static_cast<void>(load_platform(point.platform, point.platform_overrides));
+      check_links(load_platform(point.platform, point.platform_overrides));
     }
     if (workloads.insert(key(point.workload, point.workload_overrides)).second) {
       static_cast<void>(load_workload(point.workload, point.workload_overrides, data));

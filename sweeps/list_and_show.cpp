@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "models/mechanism/error.h"
+#include "platforms/table/csv.h"
+#include "platforms/table/nearest.h"
 #include "results/metrics.h"
 #include "results/report.h"
 #include "sweeps/commands.h"
@@ -25,12 +27,12 @@ Rows names_of(const char* header, const std::vector<std::string>& names) {
 }
 
 Rows parameter_rows() {
-  Rows rows = {{"parameter", "values or units", "meaning"}};
-  for (const ParameterInfo& p : platform_parameters()) rows.push_back({p.name, p.range, p.meaning});
-  for (const WorkloadParameterInfo& p : workload_parameters()) rows.push_back({p.name, p.range, p.meaning});
-  rows.push_back({"run.detail", "tile|instruction", "runs of equal instructions as one step, or one by one"});
-  rows.push_back({"run.fold", "auto|none", "simulate equal replicas once, or all of them"});
-  rows.push_back({"run.seed", "count", "seed of every random draw"});
+  Rows rows = {{"parameter", "values or units", "workloads", "meaning"}};
+  for (const ParameterInfo& p : platform_parameters()) rows.push_back({p.name, p.range, "", p.meaning});
+  for (const WorkloadParameterInfo& p : workload_parameters()) rows.push_back({p.name, p.range, p.phases, p.meaning});
+  rows.push_back({"run.detail", "tile|instruction", "", "runs of equal instructions as one step, or one by one"});
+  rows.push_back({"run.fold", "auto|none", "", "simulate equal replicas once, or all of them"});
+  rows.push_back({"run.seed", "count", "", "seed of every random draw"});
   return rows;
 }
 
@@ -171,14 +173,10 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// A path is a workload if its first row of data is a workload parameter; bad files are reported by the reader chosen.
+/// By the header: platform files say how sure each value is. The reader of the kind then reports what is wrong.
 bool is_workload_file(const std::string& path) {
-  try {
-    static_cast<void>(load_workload(path, {}, data_folder()));
-    return true;
-  } catch (const InputError&) {
-    return false;
-  }
+  const std::vector<Field> header = read_csv(path).header.fields;
+  return std::none_of(header.begin(), header.end(), [](const Field& field) { return field.text == "confidence"; });
 }
 
 }  // namespace

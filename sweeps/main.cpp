@@ -17,7 +17,7 @@
 #include <systemc>
 
 #include "models/mechanism/error.h"
-#include "platforms/table/quantity.h"
+#include "platforms/table/nearest.h"
 #include "sweeps/commands.h"
 #include "sweeps/text_table.h"
 

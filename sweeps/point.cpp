@@ -35,20 +35,25 @@ void set_run_option(Point& point, const Setting& setting) {
   }
 }
 
-}  // namespace
-
-std::vector<std::string> setting_names() {
-  std::vector<std::string> names = {"platform", "workload", "run.detail", "run.fold", "run.seed"};
-  for (const ParameterInfo& parameter : platform_parameters()) names.push_back(parameter.name);
-  for (const WorkloadParameterInfo& parameter : workload_parameters()) names.push_back(parameter.name);
-  return names;
+/// Finds the file that `setting` names, so that one that is not there is refused where it is named.
+template <class Find>
+void at_place(const Setting& setting, const Find& find) {
+  try {
+    static_cast<void>(find());
+  } catch (const InputError& error) {
+    throw InputError(setting.place + ": " + error.what());
+  }
 }
+
+}  // namespace
 
 void add_setting(Point& point, const Setting& setting) {
   if (setting.name == "platform") {
     point.platform = setting.value;
+    at_place(setting, [&] { return platform_path(setting.value); });
   } else if (setting.name == "workload") {
     point.workload = setting.value;
+    at_place(setting, [&] { return workload_path(setting.value, data_folder()); });
   } else if (setting.name == "run.detail" || setting.name == "run.fold" || setting.name == "run.seed") {
     set_run_option(point, setting);
   } else if (is_platform_parameter(setting.name)) {
@@ -56,11 +61,9 @@ void add_setting(Point& point, const Setting& setting) {
   } else if (is_workload_parameter(setting.name)) {
     point.workload_overrides.push_back({setting.name, setting.value, setting.place});
   } else {
-    const std::vector<std::string> names = setting_names();
-    const std::vector<std::string_view> views(names.begin(), names.end());
-    const std::string near = nearest(setting.name, views);
-    throw InputError(setting.place + ": unknown parameter '" + setting.name + "'; " +
-                     (near.empty() ? "see `trnsim list parameters`" : "did you mean " + near + "?"));
+    std::vector<std::string> others = {"platform", "workload", "run.detail", "run.fold", "run.seed"};
+    for (const WorkloadParameterInfo& parameter : workload_parameters()) others.push_back(parameter.name);
+    refuse_parameter(setting.place, setting.name, others);
   }
 }
 

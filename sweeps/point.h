@@ -33,10 +33,8 @@ struct Point {
 };
 
 /// Sorts `setting` into the point by its name: `platform`, `workload`, run.*, a platform or a workload parameter.
-/// Throws InputError for an unknown name or a bad run option, naming the nearest valid one.
+/// Throws InputError for an unknown name, a bad run option or a platform or workload that is not there, naming the
+/// nearest valid one.
 void add_setting(Point& point, const Setting& setting);
-
-/// All names that add_setting() knows, for suggestions.
-[[nodiscard]] std::vector<std::string> setting_names();
 
 }  // namespace trnsim

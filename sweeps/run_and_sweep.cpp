@@ -161,8 +161,8 @@ int worst_status(const std::vector<PointRow>& rows) {
 int run(const RunCommand& command) {
   Point point;
   point.id = "1";
-  point.platform = command.platform;
-  point.workload = command.workload;
+  add_setting(point, {"platform", command.platform, "--platform"});
+  add_setting(point, {"workload", command.workload, "--workload"});
   point.swept = {{"platform", command.platform}, {"workload", command.workload}};
   for (const Setting& setting : command.settings) {
     if (setting.name == "platform" || setting.name == "workload") {

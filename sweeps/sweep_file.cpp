@@ -8,7 +8,7 @@
 
 #include "models/mechanism/error.h"
 #include "platforms/table/csv.h"
-#include "platforms/table/quantity.h"
+#include "platforms/table/nearest.h"
 #include "results/metrics.h"
 
 namespace trnsim {

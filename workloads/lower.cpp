@@ -54,6 +54,7 @@ Job place(const GroupPrograms& programs, const Mapping& m, const MachineSpec& ma
 LoweredWorkload lower_model(const Settings& s, const MachineSpec& machine, std::uint64_t seed) {
   const Mapping m = map_onto(s, machine);
   const std::uint64_t memory = check_memory(s, m, machine);
+  static_cast<void>(useful_flop(s, m));  // before anything is drawn or written for a job that cannot be counted
   std::vector<LayerRouting> routing;
   const std::uint64_t tokens =
       m.batch_per_replica * m.replicas_per_group() * (s.phase == Phase::kPrefill ? s.prompt_tokens : 1);

@@ -12,85 +12,95 @@ namespace {
 
 using enum Dimension;
 constexpr double kMany = 1e9;
+constexpr std::string_view kModel = "decode|prefill";
+constexpr std::string_view kWithHeads = "decode|prefill|attention";
 
 constexpr std::array kTable = {
     // What runs.
     WorkloadParameterRow{"phase", kWord, 0, 0, "decode|prefill|matmul|attention|dma_copy|instruction", false,
                          "what one run does: one decode step, one prefill, or one kernel"},
-    WorkloadParameterRow{"model", kWord, 0, 0, "", false, "file in workloads/models that holds the model's dimensions"},
-    WorkloadParameterRow{"batch", kCount, 0, kMany, "", false, "sequences in flight on the whole machine"},
-    WorkloadParameterRow{"batch_per_replica", kCount, 0, kMany, "", false, "sequences in flight in each replica"},
+    WorkloadParameterRow{"model", kWord, 0, 0, "", false, "file in workloads/models that holds the model's dimensions",
+                         kModel},
+    WorkloadParameterRow{"batch", kCount, 0, kMany, "", false, "sequences in flight on the whole machine", kWithHeads},
+    WorkloadParameterRow{"batch_per_replica", kCount, 0, kMany, "", false, "sequences in flight in each replica",
+                         kModel},
     WorkloadParameterRow{"context", kCount, 0, kMany, "", false,
-                         "tokens that a query sees, the one being decoded included"},
-    WorkloadParameterRow{"prompt_tokens", kCount, 0, kMany, "", false, "prefill: tokens of each prompt"},
-    WorkloadParameterRow{"query_tokens", kCount, 0, kMany, "", false, "attention: query tokens per sequence"},
+                         "tokens that a query sees, the one being decoded included", "decode|attention"},
+    WorkloadParameterRow{"prompt_tokens", kCount, 0, kMany, "", false, "tokens of each prompt", "prefill"},
+    WorkloadParameterRow{"query_tokens", kCount, 0, kMany, "", false, "query tokens per sequence", "attention"},
     // Mapping.
-    WorkloadParameterRow{"tp", kCount, 1, 65536, "", false, "ranks that share attention and dense weights"},
-    WorkloadParameterRow{"ep", kCount, 1, 65536, "", false, "groups of ranks that experts are spread over"},
-    WorkloadParameterRow{"dp", kCount, 1, 65536, "", true, "replicas; auto fills the machine"},
+    WorkloadParameterRow{"tp", kCount, 1, 65536, "", false, "ranks that share attention and dense weights", kModel},
+    WorkloadParameterRow{"ep", kCount, 1, 65536, "", false, "groups of ranks that experts are spread over", kModel},
+    WorkloadParameterRow{"dp", kCount, 1, 65536, "", true, "replicas; auto fills the machine", kModel},
     WorkloadParameterRow{"lnc", kCount, 1, 2, "", true, "physical cores per logical core; auto: the machine's default"},
     WorkloadParameterRow{"precision", kWord, 0, 0, "bf16|fp8_experts|mxfp4_experts", true,
-                         "format of expert weights; auto: mxfp4_experts where the array multiplies MX, else bf16"},
+                         "format of expert weights; auto: mxfp4_experts where the core computes in MX, else bf16",
+                         kModel},
     // Software choices.
     WorkloadParameterRow{"moe_kernel", kWord, 0, 0, "selected|all_expert", false,
-                         "decode: stream drawn experts only, or every local expert"},
+                         "stream drawn experts only, or every local expert", "decode"},
     WorkloadParameterRow{"moe_exchange", kWord, 0, 0, "all_to_all|all_gather", false,
-                         "how tokens reach experts of other replicas when ep > tp"},
-    WorkloadParameterRow{"moe_block", kCount, 1, 4096, "", false,
-                         "prefill: most tokens that one expert takes at a time"},
+                         "how tokens reach experts of other replicas when ep > tp", "decode"},
+    WorkloadParameterRow{"moe_block", kCount, 1, 4096, "", false, "most tokens that one expert takes at a time",
+                         "prefill"},
     WorkloadParameterRow{"all_reduce_algorithm", kWord, 0, 0, "mesh|ring", true,
-                         "auto: mesh up to the collective cores' limit, then ring"},
+                         "auto: mesh up to the collective cores' limit, then ring", kModel},
     WorkloadParameterRow{"collective_memory", kWord, 0, 0, "hbm|sbuf", false,
-                         "where collectives read and write: through HBM, or straight from SBUF"},
+                         "where collectives read and write: through HBM, or straight from SBUF", "decode"},
     // Routing.
-    WorkloadParameterRow{"routing", kWord, 0, 0, "uniform|balanced|lognormal", false, "how tokens choose experts"},
+    WorkloadParameterRow{"routing", kWord, 0, 0, "uniform|balanced|lognormal", false, "how tokens choose experts",
+                         kModel},
     WorkloadParameterRow{"routing_sigma", kFraction, 0, 10, "", false,
-                         "lognormal: standard deviation of the logarithm of expert popularity"},
+                         "lognormal: standard deviation of the logarithm of expert popularity", kModel},
     // Model dimensions.
-    WorkloadParameterRow{"layers", kCount, 1, 1000, "", false, "transformer layers"},
-    WorkloadParameterRow{"hidden", kCount, 1, 1e6, "", false, "width of the residual stream"},
-    WorkloadParameterRow{"q_heads", kCount, 1, 4096, "", false, "query heads"},
-    WorkloadParameterRow{"kv_heads", kCount, 1, 4096, "", false, "key and value heads"},
-    WorkloadParameterRow{"head_dim", kCount, 1, 128, "", false, "elements per head"},
-    WorkloadParameterRow{"experts", kCount, 1, 4096, "", false, "experts per layer"},
-    WorkloadParameterRow{"experts_per_token", kCount, 1, 64, "", false, "experts that a token is sent to"},
-    WorkloadParameterRow{"expert_ffn", kCount, 1, 1e6, "", false, "inner width of one expert"},
-    WorkloadParameterRow{"vocabulary", kCount, 1, 1e7, "", false, "rows of the embedding and of the output matrix"},
-    WorkloadParameterRow{"sliding_window", kCount, 1, kMany, "", false, "keys seen by the layers with a window"},
+    WorkloadParameterRow{"layers", kCount, 1, 1000, "", false, "transformer layers", kModel},
+    WorkloadParameterRow{"hidden", kCount, 1, 1e6, "", false, "width of the residual stream", kModel},
+    WorkloadParameterRow{"q_heads", kCount, 1, 4096, "", false, "query heads", kWithHeads},
+    WorkloadParameterRow{"kv_heads", kCount, 1, 4096, "", false, "key and value heads", kWithHeads},
+    WorkloadParameterRow{"head_dim", kCount, 1, 128, "", false, "elements per head", kWithHeads},
+    WorkloadParameterRow{"experts", kCount, 1, 4096, "", false, "experts per layer", kModel},
+    WorkloadParameterRow{"experts_per_token", kCount, 1, 64, "", false, "experts that a token is sent to", kModel},
+    WorkloadParameterRow{"expert_ffn", kCount, 1, 1e6, "", false, "inner width of one expert", kModel},
+    WorkloadParameterRow{"vocabulary", kCount, 1, 1e7, "", false, "rows of the embedding and of the output matrix",
+                         kModel},
+    WorkloadParameterRow{"sliding_window", kCount, 1, kMany, "", false, "keys seen by the layers with a window",
+                         kModel},
     WorkloadParameterRow{"window_period", kCount, 1, 1000, "", false,
-                         "one layer of this many is fully causal, the others have the window"},
+                         "one layer of this many is fully causal, the others have the window", kModel},
     // Single kernels.
-    WorkloadParameterRow{"m", kCount, 0, kMany, "", false, "matmul: rows of the result"},
-    WorkloadParameterRow{"n", kCount, 0, kMany, "", false, "matmul: columns of the result"},
-    WorkloadParameterRow{"k", kCount, 0, kMany, "", false, "matmul: contraction length"},
-    WorkloadParameterRow{"dtype", kWord, 0, 0, "fp32|bf16|fp8|mxfp8|mxfp4", false,
-                         "matmul, instruction: number format of operands"},
-    WorkloadParameterRow{"causal", kWord, 0, 0, "yes|no", false, "attention: whether a query sees later keys"},
-    WorkloadParameterRow{"window", kCount, 0, kMany, "", false, "attention: keys seen by a query; 0 = all"},
-    WorkloadParameterRow{"bytes", kCapacity, 0, 1e12, "", false, "dma_copy: bytes moved by a logical core"},
-    WorkloadParameterRow{"transfers", kCount, 1, 65536, "", false, "dma_copy: transfers that the bytes are cut into"},
-    WorkloadParameterRow{"descriptor_bytes", kCapacity, 1, 1e9, "", false, "dma_copy: payload of one descriptor"},
-    WorkloadParameterRow{"queues", kCount, 1, 4, "", false, "dma_copy: queues that the transfers are dealt over"},
-    WorkloadParameterRow{"generation", kWord, 0, 0, "prebuilt|hardware|software", false,
-                         "dma_copy: who makes the descriptors"},
+    WorkloadParameterRow{"m", kCount, 0, kMany, "", false, "rows of the result", "matmul"},
+    WorkloadParameterRow{"n", kCount, 0, kMany, "", false, "columns of the result", "matmul"},
+    WorkloadParameterRow{"k", kCount, 0, kMany, "", false, "contraction length", "matmul"},
+    WorkloadParameterRow{"dtype", kWord, 0, 0, "fp32|bf16|fp8|mxfp8|mxfp4", false, "number format of operands",
+                         "matmul|instruction"},
+    WorkloadParameterRow{"causal", kWord, 0, 0, "yes|no", false, "whether a query sees later keys", "attention"},
+    WorkloadParameterRow{"window", kCount, 0, kMany, "", false, "keys seen by a query; 0 = all", "attention"},
+    WorkloadParameterRow{"bytes", kCapacity, 0, 1e12, "", false, "bytes moved by a logical core", "dma_copy"},
+    WorkloadParameterRow{"transfers", kCount, 1, 65536, "", false, "transfers that the bytes are cut into", "dma_copy"},
+    WorkloadParameterRow{"descriptor_bytes", kCapacity, 1, 1e9, "", false, "payload of one descriptor", "dma_copy"},
+    WorkloadParameterRow{"queues", kCount, 1, 4, "", false, "queues that the transfers are dealt over", "dma_copy"},
+    WorkloadParameterRow{"generation", kWord, 0, 0, "prebuilt|hardware|software", false, "who makes the descriptors",
+                         "dma_copy"},
     WorkloadParameterRow{"source_space", kWord, 0, 0, "hbm|sbuf|psum", false,
-                         "memory that is read: hbm or sbuf by dma_copy, sbuf or psum by instruction"},
+                         "memory that is read: hbm or sbuf by a copy, sbuf or psum by an instruction",
+                         "dma_copy|instruction"},
     WorkloadParameterRow{"destination_space", kWord, 0, 0, "hbm|sbuf|psum", false,
-                         "memory that is written: hbm or sbuf by dma_copy, sbuf or psum by instruction"},
+                         "memory that is written: hbm or sbuf by a copy, sbuf or psum by an instruction",
+                         "dma_copy|instruction"},
     WorkloadParameterRow{"op", kWord, 0, 0,
                          "matmul|transpose|copy|tensor_scalar|tensor_tensor|reduce|activation|exponential|reciprocal|"
                          "max8|quantize_mx|gather",
-                         false, "instruction: what it does"},
+                         false, "what the instruction does", "instruction"},
     WorkloadParameterRow{"engine", kWord, 0, 0, "tensor|vector|scalar|gpsimd", true,
-                         "instruction: where it runs; auto: the engine made for it"},
+                         "where the instruction runs; auto: the engine made for it", "instruction"},
     WorkloadParameterRow{"partitions", kCount, 1, 4096, "", false,
-                         "instruction: partitions of the moving operand; matmul: contraction depth"},
-    WorkloadParameterRow{"free", kCount, 0, 1e6, "", false,
-                         "instruction: elements per partition; matmul: moving columns"},
-    WorkloadParameterRow{"columns", kCount, 1, 4096, "", false, "instruction: stationary columns of a matmul"},
-    WorkloadParameterRow{"count", kCount, 0, kMany, "", false, "instruction: how many run back to back"},
+                         "partitions of the moving operand; matmul: contraction depth", "instruction"},
+    WorkloadParameterRow{"free", kCount, 0, 1e6, "", false, "elements per partition; matmul: moving columns",
+                         "instruction"},
+    WorkloadParameterRow{"columns", kCount, 1, 4096, "", false, "stationary columns of a matmul", "instruction"},
+    WorkloadParameterRow{"count", kCount, 0, kMany, "", false, "how many run back to back", "instruction"},
     WorkloadParameterRow{"warmup", kCount, 0, 1e6, "", false,
-                         "instruction: full BF16 matmuls before one of the tensor engine, to open its clock limiter"},
+                         "full BF16 matmuls before one of the tensor engine, to open its clock limiter", "instruction"},
 };
 
 std::string range_of(const WorkloadParameterRow& row) {
@@ -104,6 +114,21 @@ std::string range_of(const WorkloadParameterRow& row) {
 }
 
 }  // namespace
+
+bool WorkloadParameterRow::is_read_by(std::string_view phase) const {
+  const std::vector<std::string_view> list = split_words(phases);
+  return list.empty() || std::find(list.begin(), list.end(), phase) != list.end();
+}
+
+std::vector<std::string_view> split_words(std::string_view words) {
+  std::vector<std::string_view> list;
+  while (!words.empty()) {
+    const std::size_t bar = words.find('|');
+    list.push_back(words.substr(0, bar));
+    words = bar == std::string_view::npos ? std::string_view() : words.substr(bar + 1);
+  }
+  return list;
+}
 
 std::span<const WorkloadParameterRow> workload_parameter_table() {
   return kTable;
@@ -121,7 +146,8 @@ bool is_workload_parameter(std::string_view name) {
 std::vector<WorkloadParameterInfo> workload_parameters() {
   std::vector<WorkloadParameterInfo> rows;
   for (const WorkloadParameterRow& row : kTable) {
-    rows.push_back({std::string(row.name), row.dimension, range_of(row), std::string(row.meaning)});
+    rows.push_back({std::string(row.name), row.dimension, range_of(row), std::string(row.meaning),
+                    row.phases.empty() ? "all" : std::string(row.phases)});
   }
   std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return rows;

@@ -25,7 +25,9 @@ class Reader {
   [[nodiscard]] const WorkloadParameter& need(std::string_view name) const {
     const WorkloadParameter* parameter = find(name);
     if (parameter == nullptr) {
-      throw InputError(workload_.name + ".csv:1:1: parameter '" + std::string(name) + "' is missing");
+      throw InputError(workload_.end + ": parameter '" + std::string(name) + "' is missing (" +
+                       std::string(find_workload_parameter(name)->meaning) + "); add a row, or --set " +
+                       std::string(name) + "=...");
     }
     return *parameter;
   }
@@ -59,6 +61,12 @@ Enum choose(const std::string& word, const std::array<std::string_view, kSize>& 
   return static_cast<Enum>(found - words.begin());
 }
 
+void check_heads(const Reader& read, const ModelShape& model) {
+  if (model.q_heads % model.kv_heads == 0) return;
+  throw InputError(read.need("kv_heads").place + ": kv_heads must divide q_heads, which is " +
+                   std::to_string(model.q_heads) + "; choose a divisor");
+}
+
 ModelShape model_of(const Reader& read) {
   ModelShape model;
   model.layers = read.count("layers");
@@ -72,27 +80,29 @@ ModelShape model_of(const Reader& read) {
   model.vocabulary = read.count("vocabulary");
   model.window = read.count("sliding_window");
   model.window_period = read.count("window_period");
-  if (model.q_heads % model.kv_heads != 0) {
-    throw InputError(read.need("kv_heads").origin + ": kv_heads must divide q_heads");
-  }
+  check_heads(read, model);
   if (model.layers % model.window_period != 0) {
-    throw InputError(read.need("window_period").origin + ": window_period must divide layers");
+    throw InputError(read.need("window_period").place + ": window_period must divide layers, which is " +
+                     std::to_string(model.layers) + "; choose a divisor");
   }
   if (model.top_k > model.experts) {
-    throw InputError(read.need("experts_per_token").origin + ": a token takes at most all experts");
+    throw InputError(read.need("experts_per_token").place + ": a token takes at most all experts; use " +
+                     std::to_string(model.experts) + " or less");
   }
   return model;
 }
 
 Dtype expert_dtype_of(const Reader& read, const MachineSpec& machine) {
-  const bool microscaling = machine.core.tensor.mx_rows > 0;
+  const bool microscaling = machine.core.tensor.mx_rows > 0 && machine.core.vector.quantize_mx_rate > 0;
   if (read.is_auto("precision")) return microscaling ? Dtype::kMxfp4 : Dtype::kBf16;
   const std::string& word = read.word("precision");
   if (word == "bf16") return Dtype::kBf16;
   if (word == "fp8_experts") return Dtype::kFp8;
   if (!microscaling) {
-    throw InfeasibleError("precision=mxfp4_experts needs a tensor engine that multiplies microscaled formats, which " +
-                          machine.name + " has not; use bf16 or fp8_experts");
+    throw InfeasibleError(
+        "precision=mxfp4_experts needs a tensor engine that multiplies microscaled formats and a vector "
+        "engine that quantises to them, which " +
+        machine.name + " has not; use precision=bf16 or precision=fp8_experts");
   }
   return Dtype::kMxfp4;
 }
@@ -110,7 +120,15 @@ void read_model_run(const Reader& read, const MachineSpec& machine, Settings& se
   settings.model = model_of(read);
   settings.batch_is_per_replica = read.find("batch_per_replica") != nullptr;
   settings.batch = read.count(settings.batch_is_per_replica ? "batch_per_replica" : "batch");
-  if (settings.phase == Phase::kDecode) settings.context = read.count("context");
+  if (settings.phase == Phase::kDecode) {
+    settings.context = read.count("context");
+    if (settings.context == 0) {
+      throw InputError(read.need("context").place + ": the token being decoded is part of context; use 1 or more");
+    }
+    settings.moe_kernel = choose<MoeKernel, 2>(read.word("moe_kernel"), {"selected", "all_expert"});
+    settings.moe_exchange = choose<MoeExchange, 2>(read.word("moe_exchange"), {"all_to_all", "all_gather"});
+    settings.collective_memory = read.word("collective_memory") == "sbuf" ? Space::kSbuf : Space::kHbm;
+  }
   if (settings.phase == Phase::kPrefill) {
     settings.prompt_tokens = read.count("prompt_tokens");
     settings.moe_block = read.count("moe_block");
@@ -119,10 +137,7 @@ void read_model_run(const Reader& read, const MachineSpec& machine, Settings& se
   settings.ep = read.degree("ep");
   if (!read.is_auto("dp")) settings.dp = read.degree("dp");
   settings.expert_dtype = expert_dtype_of(read, machine);
-  settings.moe_kernel = choose<MoeKernel, 2>(read.word("moe_kernel"), {"selected", "all_expert"});
-  settings.moe_exchange = choose<MoeExchange, 2>(read.word("moe_exchange"), {"all_to_all", "all_gather"});
   settings.all_reduce = choose<AllReduce, 3>(read.word("all_reduce_algorithm"), {"auto", "mesh", "ring"});
-  settings.collective_memory = read.word("collective_memory") == "sbuf" ? Space::kSbuf : Space::kHbm;
   settings.routing = choose<Routing, 3>(read.word("routing"), {"uniform", "balanced", "lognormal"});
   settings.routing_sigma = read.real("routing_sigma");
 }
@@ -193,11 +208,9 @@ void read_kernel(const Reader& read, Settings& settings) {
   settings.context = read.count("context");
   settings.causal = read.word("causal") == "yes";
   settings.window = read.count("window");
-  if (settings.model.q_heads % settings.model.kv_heads != 0) {
-    throw InputError(read.need("kv_heads").origin + ": kv_heads must divide q_heads");
-  }
+  check_heads(read, settings.model);
   if (settings.query_tokens > settings.context) {
-    throw InputError(read.need("query_tokens").origin + ": query_tokens are part of context; at most " +
+    throw InputError(read.need("query_tokens").place + ": query_tokens are part of context; at most " +
                      std::to_string(settings.context) + " here");
   }
 }

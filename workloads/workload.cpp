@@ -5,10 +5,13 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <span>
 #include <stdexcept>
 
 #include "models/mechanism/error.h"
 #include "platforms/table/csv.h"
+#include "platforms/table/inherited.h"
+#include "platforms/table/nearest.h"
 #include "workloads/parameters.h"
 
 namespace trnsim {
@@ -17,31 +20,39 @@ namespace {
 namespace fs = std::filesystem;
 using Parameters = std::map<std::string, WorkloadParameter>;
 
-std::vector<std::string_view> split_words(std::string_view words) {
-  std::vector<std::string_view> list;
-  while (!words.empty()) {
-    const std::size_t bar = words.find('|');
-    list.push_back(words.substr(0, bar));
-    words = bar == std::string_view::npos ? std::string_view() : words.substr(bar + 1);
-  }
-  return list;
-}
+enum Column : std::size_t { kName, kValue, kUnit, kSource };
 
 std::string unknown_name(const std::string& name) {
   std::vector<std::string_view> names;
   for (const WorkloadParameterRow& row : workload_parameter_table()) names.push_back(row.name);
   const std::string near = nearest(name, names);
-  return "unknown workload parameter '" + name + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?");
+  return "unknown workload parameter '" + name + "'; " +
+         (near.empty() ? "see `trnsim list parameters`" : "did you mean " + near + "?");
+}
+
+// What is wrong with setting `row` in a workload of `phase`; empty if nothing.
+std::string without_effect(const WorkloadParameterRow& row, const std::string& phase) {
+  if (row.is_read_by(phase)) return "";
+  std::vector<std::string_view> names;
+  for (const WorkloadParameterRow& other : workload_parameter_table()) {
+    if (other.is_read_by(phase)) names.push_back(other.name);
+  }
+  const std::string near = nearest(row.name, names);
+  return "'" + std::string(row.name) + "' is not a parameter of " + phase + " workloads; " +
+         (near.empty() ? "remove it" : "did you mean " + near + "?") + " (it belongs to " +
+         either(split_words(row.phases)) + ")";
 }
 
 // Throws std::invalid_argument without a place.
 void check_value(const WorkloadParameterRow& row, const std::string& value, const std::string* unit) {
-  if (row.accepts_auto && value == "auto") return;
-  const std::vector<std::string_view> words = split_words(row.words);
-  if (row.dimension == Dimension::kWord && words.empty()) {
+  std::vector<std::string_view> words = split_words(row.words);
+  const bool is_word = (row.accepts_auto && value == "auto") || (row.dimension == Dimension::kWord && words.empty());
+  if (is_word) {
     if (value.empty()) throw std::invalid_argument("empty value; a name is needed");
+    if (unit != nullptr && !unit->empty()) throw std::invalid_argument("a word has no unit; leave the unit empty");
     return;
   }
+  if (row.accepts_auto) words.push_back("auto");
   const Value parsed = unit != nullptr ? parse_value(row.dimension, value, *unit, words)
                                        : parse_value_with_unit(row.dimension, value, words);
   if (row.dimension == Dimension::kWord) return;
@@ -65,45 +76,72 @@ void put(Parameters& parameters, WorkloadParameter parameter) {
   parameters[parameter.name] = std::move(parameter);
 }
 
-void read_file(const fs::path& path, const std::string& models, std::vector<fs::path>& chain, Parameters& parameters);
+/// Reads one file and what it builds on; its own rows replace theirs.
+class Reader {
+ public:
+  explicit Reader(std::string models) : models_(std::move(models)) {}
 
-void read_row(const CsvFile& file, const CsvRow& row, std::set<std::string>& seen, Parameters& parameters) {
-  const std::string& name = row.fields[0].text;
-  const WorkloadParameterRow* known = find_workload_parameter(name);
-  if (known == nullptr) throw InputError(file.at(row, 0, unknown_name(name)));
-  if (!seen.insert(name).second) throw InputError(file.at(row, 0, "duplicate row '" + name + "'; keep one"));
-  if (const std::string_view other = other_batch(name); seen.contains(std::string(other))) {
-    throw InputError(file.at(row, 0, "'batch' and 'batch_per_replica' are both set; keep one"));
+  const Parameters& read(const std::string& path, const std::string& place = "") {
+    return files_.at(path, place, [this](const std::string& file) {
+      return read_rows(read_csv(file, {"parameter", "value", "unit", "source"}));
+    });
   }
-  try {
-    check_value(*known, row.fields[1].text, &row.fields[2].text);
-  } catch (const std::invalid_argument& error) {
-    throw InputError(file.at(row, 1, error.what()));
-  }
-  put(parameters, {name, row.fields[1].text, row.fields[2].text, row.fields[3].text,
-                   fs::path(file.path).filename().string() + ":" + std::to_string(row.line)});
-}
 
-void read_file(const fs::path& path, const std::string& models, std::vector<fs::path>& chain, Parameters& parameters) {
-  const CsvFile file = read_csv(path.string(), {"parameter", "value", "unit", "source"});
-  if (file.rows.empty()) throw InputError(path.string() + ":1:1: no rows; at least one parameter is needed");
-  chain.push_back(fs::weakly_canonical(path));
-  std::set<std::string> seen;
-  for (const CsvRow& row : file.rows) {
-    if (row.fields[0].text != "inherits" && row.fields[0].text != "model") continue;
-    const bool inherits = row.fields[0].text == "inherits";
-    const fs::path next = inherits ? path.parent_path() / row.fields[1].text : fs::path(models) / row.fields[1].text;
-    if (!fs::exists(next)) throw InputError(file.at(row, 1, "no file '" + next.string() + "'"));
-    if (std::find(chain.begin(), chain.end(), fs::weakly_canonical(next)) != chain.end()) {
-      throw InputError(file.at(row, 1, "'" + row.fields[1].text + "' inherits itself; the chain must end"));
+ private:
+  Parameters read_rows(const CsvFile& file) {
+    if (file.rows.empty()) throw InputError(file.path + ":1:1: no rows; at least one parameter is needed");
+    Parameters parameters;
+    for (const CsvRow& row : file.rows) {
+      const bool inherits = row.fields[kName].text == "inherits";
+      if (!inherits && row.fields[kName].text != "model") continue;
+      const std::string folder = inherits ? fs::path(file.path).parent_path().string() : models_;
+      for (const auto& [name, parameter] : read(named_file(file, row, folder), file.place(row, kValue)))
+        put(parameters, parameter);
     }
-    read_file(next, models, chain, parameters);
+    std::set<std::string> seen;
+    for (const CsvRow& row : file.rows) {
+      if (row.fields[kName].text != "inherits") read_row(file, row, seen, parameters);
+    }
+    check_effect(file, parameters);
+    return parameters;
   }
-  for (const CsvRow& row : file.rows) {
-    if (row.fields[0].text != "inherits") read_row(file, row, seen, parameters);
+
+  static void read_row(const CsvFile& file, const CsvRow& row, std::set<std::string>& seen, Parameters& parameters) {
+    const std::string& name = row.fields[kName].text;
+    const WorkloadParameterRow* known = find_workload_parameter(name);
+    if (known == nullptr) throw InputError(file.at(row, kName, unknown_name(name)));
+    if (!seen.insert(name).second) throw InputError(file.at(row, kName, "duplicate row '" + name + "'; keep one"));
+    if (const std::string_view other = other_batch(name); seen.contains(std::string(other))) {
+      throw InputError(file.at(row, kName, "'batch' and 'batch_per_replica' are both set; keep one"));
+    }
+    try {
+      check_value(*known, row.fields[kValue].text, &row.fields[kUnit].text);
+    } catch (const std::invalid_argument& error) {
+      throw InputError(file.at(row, kValue, error.what()));
+    }
+    if (row.fields[kSource].text.empty() && name != "model") {
+      throw InputError(file.at(row, kSource, "the source is missing; say where the value comes from, or 'choice'"));
+    }
+    put(parameters,
+        {name, row.fields[kValue].text, row.fields[kUnit].text, row.fields[kSource].text,
+         fs::path(file.path).filename().string() + ":" + std::to_string(row.line), file.place(row, kValue)});
   }
-  chain.pop_back();
-}
+
+  // A file's own rows must mean something in the phase that it sets or inherits. What it inherits beyond that belongs
+  // to another phase; fragments without a phase say nothing.
+  static void check_effect(const CsvFile& file, const Parameters& parameters) {
+    const auto phase = parameters.find("phase");
+    if (phase == parameters.end()) return;
+    for (const CsvRow& row : file.rows) {
+      if (row.fields[kName].text == "inherits") continue;
+      const std::string wrong = without_effect(*find_workload_parameter(row.fields[kName].text), phase->second.value);
+      if (!wrong.empty()) throw InputError(file.at(row, kName, wrong));
+    }
+  }
+
+  std::string models_;
+  InheritedFiles<Parameters> files_;
+};
 
 void apply_override(const WorkloadOverride& override, Parameters& parameters) {
   const WorkloadParameterRow* known = find_workload_parameter(override.name);
@@ -114,7 +152,25 @@ void apply_override(const WorkloadOverride& override, Parameters& parameters) {
   } catch (const std::invalid_argument& error) {
     throw InputError(override.place + ": " + override.name + ": " + error.what());
   }
-  put(parameters, {override.name, override.value, "", "", override.place});
+  put(parameters, {override.name, override.value, "", "", override.place, override.place + ": " + override.name});
+}
+
+// Later than all overrides, because one of them may set the phase.
+void check_effect(const std::vector<WorkloadOverride>& overrides, Parameters& parameters) {
+  const auto phase = parameters.find("phase");
+  if (phase == parameters.end()) return;
+  for (const WorkloadOverride& override : overrides) {
+    const std::string wrong = without_effect(*find_workload_parameter(override.name), phase->second.value);
+    if (!wrong.empty()) throw InputError(override.place + ": " + wrong);
+  }
+  std::erase_if(parameters, [&](const auto& entry) {
+    return !find_workload_parameter(entry.first)->is_read_by(phase->second.value);
+  });
+}
+
+std::string place_of_end(const std::string& path) {
+  const CsvFile file = read_csv(path);
+  return file.path + ":" + std::to_string(file.rows.back().line) + ":1";
 }
 
 }  // namespace
@@ -128,22 +184,25 @@ std::vector<std::string> workload_names(const std::string& data_folder) {
   return names;
 }
 
+std::string workload_path(const std::string& name_or_path, const std::string& data_folder) {
+  std::error_code error;
+  if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".csv")) {
+    if (!fs::exists(name_or_path, error)) throw InputError(name_or_path + ": no such file; check the path");
+    return name_or_path;
+  }
+  const fs::path path = fs::path(data_folder) / "workloads" / (name_or_path + ".csv");
+  if (fs::exists(path, error)) return path.string();
+  const std::vector<std::string> names = workload_names(data_folder);
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::string near = nearest(name_or_path, views);
+  throw InputError("unknown workload '" + name_or_path + "'; " +
+                   (near.empty() ? "use " + either(views) : "did you mean " + near + "?"));
+}
+
 Workload load_workload(const std::string& name_or_path, const std::vector<WorkloadOverride>& overrides,
                        const std::string& data_folder) {
-  const fs::path folder = fs::path(data_folder) / "workloads";
-  fs::path path = name_or_path;
-  if (name_or_path.find('/') == std::string::npos && path.extension() != ".csv") {
-    path = folder / (name_or_path + ".csv");
-    if (!fs::exists(path)) {
-      const std::vector<std::string> names = workload_names(data_folder);
-      const std::vector<std::string_view> views(names.begin(), names.end());
-      const std::string near = nearest(name_or_path, views);
-      throw InputError("no workload '" + name_or_path + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
-    }
-  }
-  Parameters parameters;
-  std::vector<fs::path> chain;
-  read_file(path, (folder / "models").string(), chain, parameters);
+  const std::string path = workload_path(name_or_path, data_folder);
+  Parameters parameters = Reader((fs::path(data_folder) / "workloads" / "models").string()).read(path);
   std::map<std::string, std::string> set_batch;
   for (const WorkloadOverride& override : overrides) {
     if (const std::string_view other = other_batch(override.name); !other.empty()) {
@@ -154,8 +213,10 @@ Workload load_workload(const std::string& name_or_path, const std::vector<Worklo
     }
     apply_override(override, parameters);
   }
+  check_effect(overrides, parameters);
   Workload workload;
-  workload.name = path.stem().string();
+  workload.name = fs::path(path).stem().string();
+  workload.end = place_of_end(path);
   for (auto& [name, parameter] : parameters) workload.parameters.push_back(std::move(parameter));
   return workload;
 }

@@ -15,6 +15,7 @@ namespace trnsim {
 
 struct WorkloadParameter {
   std::string name, value, unit, source, origin;
+  std::string place;  ///< of the value, "path/matmul.csv:3:3" or "--set": what an error about it starts with
 };
 
 struct WorkloadParameterInfo {
@@ -22,6 +23,7 @@ struct WorkloadParameterInfo {
   Dimension dimension;
   std::string range;
   std::string meaning;
+  std::string phases;  ///< that read it, separated by '|', or "all"
 };
 
 struct WorkloadOverride {
@@ -62,11 +64,17 @@ struct LoweredWorkload {
 /// A workload file with overrides applied, names, units and ranges checked.
 struct Workload {
   std::string name;
-  std::vector<WorkloadParameter> parameters;  ///< sorted by name
+  std::vector<WorkloadParameter> parameters;  ///< that its phase reads, sorted by name
+  std::string end;                            ///< "path/matmul.csv:7:1", its last row: where a missing one could stand
 };
 
+/// Reads workload `name_or_path` (a name finds <data_folder>/workloads/<name>.csv) with what it inherits, applies
+/// `overrides`, checks names, units, ranges and that the phase reads what is set. Throws InputError.
 [[nodiscard]] Workload load_workload(const std::string& name_or_path, const std::vector<WorkloadOverride>& overrides,
                                      const std::string& data_folder);
+
+/// The file of workload `name_or_path`. Throws InputError, without a place, if there is none.
+[[nodiscard]] std::string workload_path(const std::string& name_or_path, const std::string& data_folder);
 
 /// Maps `workload` onto `machine` and writes its programs. `seed` drives every random draw.
 /// Throws InputError (the file contradicts itself) or InfeasibleError (the model's degrees or this machine do not

@@ -33,4 +33,9 @@ RunRecord simulate(const MachineSpec& machine, const Job& job, const SimulationO
   return simulated.collect();
 }
 
+std::size_t link_count(const MachineSpec& machine) {
+  const Topology topology(machine.fabric, machine.chips, {});
+  return topology.links().size();
+}
+
 }  // namespace trnsim

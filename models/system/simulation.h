@@ -1,6 +1,7 @@
 // The one entry to the hardware model: a machine, a job, a record of what happened. No SystemC in sight.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "models/observe/run_record.h"
@@ -21,5 +22,8 @@ struct SimulationOptions {
 /// Runs `job` on `machine`. Call at most once per process: SystemC elaborates only once (see
 /// sweeps/isolated.h). Throws DeadlockError, with the engines that wait and on what.
 [[nodiscard]] RunRecord simulate(const MachineSpec& machine, const Job& job, const SimulationOptions& options);
+
+/// Links of the fabric, each direction by itself: what link[i].bandwidth_scale may name.
+[[nodiscard]] std::size_t link_count(const MachineSpec& machine);
 
 }  // namespace trnsim

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/mechanism/units.h"
+#include "platforms/table/nearest.h"
 
 namespace trnsim {
 namespace {
@@ -90,6 +91,12 @@ bool is_whole(Dimension dimension) {
 
 std::string quoted(std::string_view text) {
   return "'" + std::string(text) + "'";
+}
+
+/// `number` if it is one, to show how it should have been written.
+std::string example(std::string_view number) {
+  const bool digits = !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
+  return digits ? std::string(number) : "36";
 }
 
 const Unit& find_unit(Dimension dimension, std::string_view name) {
@@ -230,7 +237,14 @@ NumberWithUnit split_unit(std::string_view text) {
 Value parse_value_with_unit(Dimension dimension, std::string_view text, std::span<const std::string_view> words) {
   if (dimension == Dimension::kWord) return parse_value(dimension, text, "", words);
   auto [number, unit] = split_unit(text);
-  if (unit.empty() && dimension == Dimension::kCount) unit = "count";
+  if (dimension == Dimension::kCount) {
+    const bool known = std::any_of(kUnits.begin(), kUnits.end(), [&, name = unit](const Unit& u) {
+      return u.dimension == dimension && u.name == name;
+    });
+    if (!unit.empty() && !known)
+      refuse(quoted(text) + " is no number", "write digits alone, such as " + example(number));
+    if (unit.empty()) unit = "count";
+  }
   if (unit.empty() && dimension == Dimension::kFraction) unit = "1";
   return parse_value(dimension, number, unit, words);
 }
@@ -260,29 +274,6 @@ std::string with_unit(Dimension dimension, double base) {
   if (best != nullptr && dimension != Dimension::kCount && dimension != Dimension::kFraction)
     result += " " + std::string(best->name);
   return result;
-}
-
-std::string nearest(std::string_view word, std::span<const std::string_view> candidates) {
-  std::string best;
-  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
-  for (const std::string_view candidate : candidates) {
-    std::vector<std::size_t> row(candidate.size() + 1);
-    for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
-    for (std::size_t i = 1; i <= word.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i;
-      for (std::size_t j = 1; j < row.size(); ++j) {
-        const std::size_t substitute = diagonal + (word[i - 1] == candidate[j - 1] ? 0 : 1);
-        diagonal = row[j];
-        row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
-      }
-    }
-    if (row.back() < best_distance) {
-      best_distance = row.back();
-      best = std::string(candidate);
-    }
-  }
-  return best;
 }
 
 }  // namespace trnsim

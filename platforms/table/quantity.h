@@ -57,7 +57,4 @@ struct NumberWithUnit {
 /// `base` base units in the largest decimal unit that keeps it at 1 or more, for messages: "1 MHz".
 [[nodiscard]] std::string with_unit(Dimension dimension, double base);
 
-/// The name in `candidates` nearest to `word` by edit distance, or empty if none is near.
-[[nodiscard]] std::string nearest(std::string_view word, std::span<const std::string_view> candidates);
-
 }  // namespace trnsim

@@ -48,6 +48,33 @@ TEST(Machines, EveryNumberHasASourceOfItsOwnKind) {
   }
 }
 
+TEST(Machines, WhatIsEstimatedSaysWhatElseItCouldBe) {
+  for (const std::string& name : platform_names()) {
+    for (const ResolvedParameter& p : load_platform(name).parameters) {
+      if (p.confidence != "estimated") continue;
+      EXPECT_NE(p.low, "") << name << " " << p.name;
+      EXPECT_NE(p.high, "") << name << " " << p.name;
+      EXPECT_NE(p.low, p.high) << name << " " << p.name;
+    }
+  }
+}
+
+TEST(Machines, WhatWasFittedIsCalibratedAndNamesWhatItWasFittedOn) {
+  for (const std::string& name : platform_names()) {
+    std::size_t calibrated = 0;
+    for (const ResolvedParameter& p : load_platform(name).parameters) {
+      const bool fitted = p.source.find("fitted to") != std::string::npos ||
+                          p.source.find("watts chosen so that the UltraServer closes") != std::string::npos;
+      const bool is_calibrated = p.confidence == "calibrated";
+      if (p.unit != "count") {
+        EXPECT_EQ(is_calibrated, fitted) << name << " " << p.name;
+      }
+      calibrated += is_calibrated ? 1 : 0;
+    }
+    EXPECT_GE(calibrated, 8U) << name;
+  }
+}
+
 TEST(Machines, NothingOnTrainium3IsCalledMeasured) {
   for (const char* name : {"trn3-ultraserver-gen1", "trn3-ultraserver-gen2"}) {
     for (const ResolvedParameter& p : load_platform(name).parameters) {

@@ -152,6 +152,15 @@ TEST(Quantity, UnspacedValuesSplitIntoNumberAndUnit) {
   EXPECT_THROW(static_cast<void>(parse_value_with_unit(Dimension::kBandwidth, "600")), std::invalid_argument);
 }
 
+TEST(Quantity, ACountBesideLettersIsNoNumberAndListsNoUnits) {
+  try {
+    static_cast<void>(parse_value_with_unit(Dimension::kCount, "36x"));
+    ADD_FAILURE() << "accepted";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(), "'36x' is no number; write digits alone, such as 36");
+  }
+}
+
 TEST(Quantity, BoundsAreToldInReadableUnits) {
   EXPECT_EQ(with_unit(Dimension::kFrequency, 1e6), "1 MHz");
   EXPECT_EQ(with_unit(Dimension::kBandwidth, 2.5e12), "2.5 TB/s");
@@ -159,13 +168,6 @@ TEST(Quantity, BoundsAreToldInReadableUnits) {
   EXPECT_EQ(with_unit(Dimension::kEnergyPerMac, 1e-14), "10 fJ/MAC");
   EXPECT_EQ(with_unit(Dimension::kCount, 64), "64");
   EXPECT_EQ(with_unit(Dimension::kTime, 0), "0");
-}
-
-TEST(Quantity, TheNearestNameIsFoundOrNone) {
-  constexpr std::array<std::string_view, 3> kNames = {"core.tensor.clock", "core.vector.clock", "dma.engines"};
-  EXPECT_EQ(nearest("core.tensr.clock", kNames), "core.tensor.clock");
-  EXPECT_EQ(nearest("dma.engine", kNames), "dma.engines");
-  EXPECT_EQ(nearest("price", kNames), "");
 }
 
 }  // namespace

@@ -102,17 +102,30 @@ TEST(PlatformReader, BadRowsAreRefusedAtTheirPlace) {
       {"dma.notify,1,ns,,,estimated,x\n\ndma.notify,2,ns,,,estimated,x\n",
        ":5:1: duplicate row for 'dma.notify', first in line 3; keep one"},
       {"published.fp8,80,furlongs,,,documented,x\n",
-       ":3:15: a published total is in FLOPS, bytes, bytes per second or 1; "},
+       ":3:15: a published total has one of the units GFLOPS, TFLOPS, PFLOPS, B, "},
+      {"published.fp8,80,PFLOPS,90,,documented,x\n", ":3:25: low 90 is above the value 80; "},
+      {"published.fp8,80,PFLOPS,70,60,documented,x\n", ":3:28: high 60 is below the value 80; "},
+      {"fabric.link.reading,lanes,,lanes,,documented,x\n", ":3:28: a word has no bounds; leave low empty"},
       {"core[1].clock_scale,0,1,,,estimated,x\n", ":3:21: 0 is out of range; use 0.001 to 1000, "},
       {"core[512].clock_scale,0.5,1,,,estimated,x\n",
-       ": core[512].clock_scale names no core; this machine has cores 0 to 511"},
-      {"core[x].clock_scale,0.5,1,,,estimated,x\n", ":3:1: unknown parameter 'core[x].clock_scale'; "},
+       ":3:1: core[512].clock_scale names no core; this machine has cores 0 to 511"},
+      {"core[x].clock_scale,0.5,1,,,estimated,x\n",
+       ":3:1: unknown parameter 'core[x].clock_scale'; write a number, e.g. core[0].clock_scale"},
+      {"core.clock_scale,0.5,1,,,estimated,x\n", ":3:1: unknown parameter 'core.clock_scale'; write a number, e.g. "},
+      {"link[0:3].bandwidth_scale,0.5,1,,,estimated,x\n",
+       ":3:1: unknown parameter 'link[0:3].bandwidth_scale'; write a number, e.g. link[0].bandwidth_scale"},
+      {"core[1].clock_scale,0.5,1,0.6,,estimated,x\n", ":3:27: low 0.6 is above the value 0.5; "},
+      {"hbm_bandwidth,2,TB/s,,,documented,x\n",
+       ":3:1: unknown parameter 'hbm_bandwidth'; did you mean chip.hbm.stack_bandwidth?"},
       {"fabric.racks,2,count,,,documented,x\n",
        ":3:1: fabric.racks has no effect on this machine's fabric; remove the row"},
-      {"chip.hbm.stacks,3,count,,,documented,x\n", ": chip.cores must be a multiple of chip.hbm.stacks; "},
+      {"chip.hbm.stacks,3,count,,,documented,x\n", ":3:17: chip.cores must be a multiple of chip.hbm.stacks; "},
       {"machine.chips,65,count,,,documented,x\n",
-       ": the fabric joins 64 chips, machine.chips says 65; they must be equal"},
+       ":3:15: the fabric joins 64 chips, machine.chips says 65; they must be equal"},
       {"inherits,none.csv,,,,,\n", ":3:10: no file "},
+      {"inherits,,,,,,\n", ":3:10: `inherits` names no file; write its name"},
+      {"inherits,bad.csv,GHz,,,,\n", ":3:18: 'GHz' has no meaning in a row `inherits`; "},
+      {"inherits,bad.csv,,,,estimated,x\n", ":3:21: 'estimated' has no meaning in a row `inherits`; "},
   });
   const Files files;
   for (const Case& c : kCases) {
@@ -139,6 +152,12 @@ TEST(PlatformReader, BadOverridesAreRefusedAtTheirPlace) {
       {"core.tensor.limiter", "off", "--set: core.tensor.limiter: 'off' is no possible value; "},
       {"core[0].clock_scale", "0", "--set: core[0].clock_scale: 0 is out of range; "},
       {"published.fp8", "1PFLOPS", "--set: unknown parameter 'published.fp8'; "},
+      {"core.clock_scale", "1",
+       "--set: unknown parameter 'core.clock_scale'; write a number, e.g. core[0].clock_scale"},
+      {"core[512].clock_scale", "1", "--set: core[512].clock_scale names no core; this machine has cores 0 to 511"},
+      {"chip.cores", "8x", "--set: chip.cores: '8x' is no number; write digits alone, such as 8"},
+      {"chip.cores", "3", "--set: chip.cores: chip.cores must be a multiple of chip.hbm.stacks; "},
+      {"machine.chips", "65", "--set: machine.chips: the fabric joins 64 chips, machine.chips says 65; "},
       {"fabric.racks", "3", "--set: fabric.racks has no effect on this machine's fabric; "},
   });
   for (const Case& c : kCases) {
@@ -171,7 +190,7 @@ TEST(PlatformReader, AMissingParameterIsNamedWithItsMeaning) {
   const std::string path = files.write("poor.csv", kHeader + "chip.cores,8,count,,,documented,x\n");
   EXPECT_EQ(refusal(path),
             path +
-                ": missing parameter chip.hbm.read_fraction (sustained share of the bandwidth while reading); "
+                ":1:1: missing parameter chip.hbm.read_fraction (sustained share of the bandwidth while reading); "
                 "add a row, or inherit one");
 }
 
@@ -199,6 +218,10 @@ TEST(PlatformReader, FilesThatAreNoPlatformAreRefused) {
       refusal(files.write("other.csv", "id,platform\n1,trn2\n")).find("the header has 'id' where 'parameter' belongs"),
       std::string::npos);
   EXPECT_EQ(refusal("trn2-ultrasever"), "unknown platform 'trn2-ultrasever'; did you mean trn2-ultraserver?");
+  EXPECT_EQ(refusal("trn2"), "unknown platform 'trn2'; did you mean trn2-48xlarge or trn2-ultraserver?");
+  EXPECT_EQ(refusal("gpu"),
+            "unknown platform 'gpu'; use trn2-48xlarge, trn2-ultraserver, trn3-ultraserver-gen1 or "
+            "trn3-ultraserver-gen2");
 }
 
 TEST(PlatformReader, TheDataFolderCanBeMovedAndAWrongOneIsNamed) {

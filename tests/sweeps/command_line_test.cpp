@@ -31,13 +31,21 @@ TEST(CommandLine, WrongInputIsExitTwoWithOneLineOnStandardError) {
       {"run --sett tp=1", "unknown option --sett; did you mean --set?"},
       {"run --workload matmul", "--platform is missing"},
       {"run --platform trn2-48xlarge", "--workload is missing"},
-      {"run --platform trn2-48xlarg --workload matmul", "unknown platform 'trn2-48xlarg'; did you mean trn2-48xlarge?"},
-      {"run --platform trn2-48xlarge --workload matmull", "did you mean 'matmul'?"},
+      {"run --platform trn2-48xlarg --workload matmul",
+       "--platform: unknown platform 'trn2-48xlarg'; did you mean trn2-48xlarge?"},
+      {"run --platform trn2-48xlarge --workload matmull",
+       "--workload: unknown workload 'matmull'; did you mean matmul?"},
       {kRun + " --set n", "--set n: not of the form name=value"},
       {kRun + " --set =3", "--set =3: not of the form name=value"},
       {kRun + " --set m=3", "m is set twice"},
       {kRun + " --set platform=trn2-48xlarge", "platform is named by --platform"},
-      {kRun + " --set mm=3", "--set: unknown parameter 'mm'"},
+      {kRun + " --set mm=3", "--set: unknown parameter 'mm'; did you mean m?"},
+      {kRun + " --set tp=7", "--set: 'tp' is not a parameter of matmul workloads"},
+      {kRun + " --set core.clock_scale=2", "write a number, e.g. core[0].clock_scale"},
+      {kRun + " --set 'core[128].clock_scale=2'",
+       "--set: core[128].clock_scale names no core; this machine has cores 0"},
+      {kRun + " --set 'link[64].bandwidth_scale=2'",
+       "--set: link[64].bandwidth_scale names no link; this machine has links 0 to 63"},
       {kRun + " --set core.tensor.clock=2.4", "--set"},
       {kRun + " --set core.tensor.clock=nanGHz", "--set"},
       {kRun + " --set core.tensor.clok=2GHz", "did you mean core.tensor.clock?"},
@@ -88,7 +96,9 @@ TEST(CommandLine, TableNamesEveryMetricOfTheRun) {
 TEST(CommandLine, APointThatDoesNotFitIsExitThreeAndNamesTheLimit) {
   const Said said = trnsim_says("run --platform trn2-ultraserver --workload gpt-oss-120b-decode --set tp=8");
   EXPECT_EQ(said.status, 3);
-  EXPECT_EQ(said.err, "infeasible: weights need 108.8 GiB per chip, has 96.0; smallest tp that fits: 16\n");
+  EXPECT_EQ(
+      said.err,
+      "infeasible: weights need 108.8 GiB per chip, has 96.0; precision=fp8_experts fits; smallest tp that fits: 16\n");
   EXPECT_EQ(said.out, "");
 }
 
@@ -191,6 +201,15 @@ TEST(CommandLine, ShowHoldsTheModelsTotalsAgainstThePublishedOnes) {
   }
 }
 
+TEST(CommandLine, ShowReportsABrokenFileAsTheKindThatItsHeaderSays) {
+  const Folder folder;
+  const std::string workload = folder.file("w.csv", "parameter,value,unit,source\nphase,dance,,x\n");
+  EXPECT_EQ(trnsim_says("show " + workload).err.find(workload + ":2:7: 'dance' is no possible value"), 0U);
+  const std::string platform =
+      folder.file("p.csv", "parameter,value,unit,low,high,confidence,source\ndma.notify,1,GHz,,,estimated,x\n");
+  EXPECT_EQ(trnsim_says("show " + platform).err.find(platform + ":2:12: unknown unit 'GHz'"), 0U);
+}
+
 class SweepCommand : public testing::Test {
  protected:
   Said sweep(const std::string& rows, const std::string& more = "") {
@@ -224,6 +243,27 @@ TEST_F(SweepCommand, AnInfeasiblePointIsAnAnswer) {
         "\"ep=3 does not fit 128 experts", "dp=3 is no multiple of ep/tp=2", "\"dp=9 needs 576 logical cores",
         "\"precision=mxfp4_experts needs a tensor engine"}) {
     EXPECT_NE(rows.find(std::string("infeasible,") + limit), std::string::npos) << limit << "\n" << rows;
+  }
+}
+
+TEST_F(SweepCommand, ACellThatNamesNothingOrHasNoEffectIsRefusedAtItsPlace) {
+  struct Case {
+    const char* rows;
+    const char* message;  ///< after the path
+  };
+  for (const Case& c :
+       {Case{"platform,workload\ntrn2,matmul\n", ":2:1: unknown platform 'trn2'; did you mean trn2-48xlarge or "},
+        Case{"platform,workload\ntrn2-48xlarge,xyz\n", ":2:15: unknown workload 'xyz'; use attention, "},
+        Case{"platform,workload\ntrn2-48xlarge,no/such.csv\n", ":2:15: no/such.csv: no such file; "},
+        Case{"platform,workload,tp\ntrn2-48xlarge,matmul,\ntrn2-48xlarge,matmul,4\n",
+             ":3:22: 'tp' is not a parameter of matmul workloads; "},
+        Case{"platform,workload,link[99].bandwidth_scale\ntrn2-48xlarge,matmul,0.5\n",
+             ":2:22: link[99].bandwidth_scale names no link; this machine has links 0 to 63"},
+        Case{"platform,workload,core[x].clock_scale\ntrn2-48xlarge,matmul,0.5\n",
+             ":1:19: unknown parameter 'core[x].clock_scale'; write a number, e.g. core[0].clock_scale"}}) {
+    const Said said = sweep(c.rows);
+    EXPECT_EQ(said.status, 2);
+    EXPECT_EQ(said.err.find(folder_.path("s.csv") + c.message), 0U) << said.err;
   }
 }
 

@@ -36,7 +36,7 @@ class WorkloadFile : public testing::Test {
 
 TEST_F(WorkloadFile, NamesTheNearestParameter) {
   const std::string error = error_of(file("a.csv", "contxt,8,count,x\n"));
-  EXPECT_NE(error.find("a.csv:2:1: unknown workload parameter 'contxt'; did you mean 'context'?"), std::string::npos)
+  EXPECT_NE(error.find("a.csv:2:1: unknown workload parameter 'contxt'; did you mean context?"), std::string::npos)
       << error;
 }
 
@@ -61,9 +61,10 @@ TEST_F(WorkloadFile, RefusesEmptyFilesFoldersCyclesAndMissingFiles) {
   fs::create_directories(folder_ / "folder.csv");
   EXPECT_NE(error_of((folder_ / "folder.csv").string()), "");
   file("c.csv", "inherits,d.csv,,\n");
-  EXPECT_NE(error_of(file("d.csv", "inherits,c.csv,,\n")).find("inherits itself"), std::string::npos);
+  EXPECT_NE(error_of(file("d.csv", "inherits,c.csv,,\n")).find("inherit in a cycle: d.csv -> c.csv -> d.csv"),
+            std::string::npos);
   EXPECT_NE(error_of(file("e.csv", "inherits,nowhere.csv,,\n")).find("e.csv:2:10: no file"), std::string::npos);
-  EXPECT_NE(error_of("gpt-oss-120b-decod").find("did you mean 'gpt-oss-120b-decode'?"), std::string::npos);
+  EXPECT_NE(error_of("gpt-oss-120b-decod").find("did you mean gpt-oss-120b-decode?"), std::string::npos);
 }
 
 TEST_F(WorkloadFile, LaterLevelsReplaceEarlierOnes) {

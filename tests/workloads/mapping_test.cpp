@@ -80,7 +80,7 @@ TEST(Memory, CountsTheParametersOfTheReleasedModel) {
 
 TEST(Memory, SaysWhatIsMissingAndWhatWouldFit) {
   EXPECT_EQ(error_of<InfeasibleError>("trn2-ultraserver", {{"tp", "8"}, {"precision", "bf16"}}),
-            "weights need 108.8 GiB per chip, has 96.0; smallest tp that fits: 16");
+            "weights need 108.8 GiB per chip, has 96.0; precision=fp8_experts fits; smallest tp that fits: 16");
   EXPECT_EQ(error_of<InfeasibleError>("trn2-ultraserver", {{"tp", "8"}, {"precision", "fp8_experts"}}), "");
   const std::string stack =
       error_of<InfeasibleError>("trn2-ultraserver", {{"context", "131072"}, {"batch_per_replica", "256"}});

@@ -72,7 +72,8 @@ TEST(MemoryCases, FourteenSequencesFitAndTheFifteenthIsRefusedWithTheShortfall) 
   const std::uint64_t shortfall = memory.weights + 15 * memory.sequence() - 96'000'000'000;
   EXPECT_EQ(refusal(s), "weights, KV cache and reserve need 91.4 GiB per HBM stack, has 89.4: short by " +
                             std::to_string(shortfall) +
-                            " bytes; at most 14 sequences per replica fit; smallest tp that fits: 16");
+                            " bytes; at most 14 sequences per replica fit; context up to 127527 fits; "
+                            "precision=fp8_experts fits; smallest tp that fits: 16");
 }
 
 TEST(MemoryCases, WeightsThatDoNotFitNameTheSmallestTpThatDoes) {
@@ -84,6 +85,44 @@ TEST(MemoryCases, WeightsThatDoNotFitNameTheSmallestTpThatDoes) {
     const std::string message = refusal(dense({{"tp", "1"}, {"batch_per_replica", c.sequences}}));
     const std::string end = *c.smallest == 0 ? "no tp fits" : std::string("smallest tp that fits: ") + c.smallest;
     EXPECT_TRUE(message.ends_with("; " + end)) << c.sequences << " sequences: " << message;
+  }
+}
+
+// One change at a time, and each of them alone makes the job pass.
+TEST(MemoryCases, EveryChangeThatARefusalNamesLetsTheJobPass) {
+  const std::string message = refusal(dense({{"tp", "8"}, {"batch_per_replica", "15"}}));
+  for (const auto& [before, parameter] :
+       {std::pair{"at most ", "batch_per_replica"}, std::pair{"context up to ", "context"},
+        std::pair{"; precision=", "precision"}, std::pair{"that fits: ", "tp"}}) {
+    const std::size_t at = message.find(before);
+    ASSERT_NE(at, std::string::npos) << message;
+    const std::size_t begin = at + std::string_view(before).size();
+    const std::string value = message.substr(begin, message.find(' ', begin) - begin);
+    test::Changes changes = {{"tp", "8"}, {"batch_per_replica", "15"}};
+    changes.emplace_back(parameter, value);
+    EXPECT_EQ(refusal(dense(changes)), "") << parameter << "=" << value;
+    if (parameter == std::string_view("precision") || parameter == std::string_view("tp")) continue;
+    changes.back().second = std::to_string(std::stoul(value) + 1);
+    EXPECT_NE(refusal(dense(changes)), "") << parameter << "=" << changes.back().second;
+  }
+}
+
+TEST(MemoryCases, JobsWithMoreWorkThanCanBeCountedAreRefused) {
+  MachineSpec machine = test::machine("trn2-48xlarge");
+  machine.hbm.capacity = Bytes(1'000'000'000'000'000);
+  const std::vector<std::pair<const char*, test::Changes>> cases = {
+      {"matmul", {{"m", "10000000"}, {"n", "10000000"}, {"k", "1000000"}}},
+      {"attention", {{"query_tokens", "1000000"}, {"context", "1000000000"}, {"batch", "1000"}}},
+      {"gpt-oss-120b-decode", {{"batch_per_replica", "1000000000"}, {"context", "1"}}},
+      {"gpt-oss-120b-prefill", {{"prompt_tokens", "100000000"}}},
+  };
+  for (const auto& [workload, changes] : cases) {
+    try {
+      test::lowered(machine, workload, changes);
+      ADD_FAILURE() << workload << " accepted";
+    } catch (const InfeasibleError& error) {
+      EXPECT_NE(std::string(error.what()).find("FLOP; at most 2^62 are counted"), std::string::npos) << error.what();
+    }
   }
 }
 
@@ -102,6 +141,10 @@ TEST(MemoryCases, ModelsBatchesAndKernelsBeyond64BitsAreRefusedNotWrapped) {
       {"matmul",
        {{"m", "1000000000"}, {"n", "1000000000"}, {"k", "1000000000"}},
        "operands and reserve need 5587935448.3 GiB per HBM stack"},
+      {"gpt-oss-120b-decode", {{"batch_per_replica", "536870912"}}, "19180814.3 GiB per HBM stack, has 24.0"},
+      {"gpt-oss-120b-prefill",
+       {{"batch_per_replica", "536870912"}, {"prompt_tokens", "134217728"}},
+       "1855426166798.3 GiB per HBM stack, has 24.0"},
       {"attention", {{"context", "1000000000"}}, "operands and reserve need 239.1 GiB per HBM stack"},
       {"attention", {{"batch", "1000000000"}, {"context", "1000000000"}}, "operands and reserve need"},
   });

@@ -78,6 +78,17 @@ struct Mapped {
 
 class Programs : public testing::TestWithParam<Mapped> {};
 
+/// "trn2_ultraserver_matmul_m_1_n_1_k_1": what the case changes is its name.
+std::string name_of(const Mapped& mapped) {
+  std::string name = std::string(mapped.machine) + "_" + mapped.workload;
+  for (const auto& [parameter, value] : mapped.changes) name += "_" + parameter + "_" + value;
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return name;
+}
+void PrintTo(const Mapped& mapped, std::ostream* out) {
+  *out << name_of(mapped);
+}
+
 TEST_P(Programs, ConserveBytesAndFlopsAndRunToTheEnd) {
   const Mapped& p = GetParam();
   const LoweredWorkload l = test::lowered(test::machine(p.machine), p.workload, p.changes);
@@ -103,18 +114,114 @@ INSTANTIATE_TEST_SUITE_P(
                     Mapped{kTrn3, kDecode, {{"tp", "2"}, {"ep", "2"}, {"batch_per_replica", "5"}}},
                     Mapped{kTrn3, kDecode, {{"tp", "8"}, {"ep", "4"}, {"context", "131072"}}},
                     Mapped{kTrn3, kDecode, {{"tp", "8"}, {"ep", "64"}, {"batch_per_replica", "20"}}},
-                    Mapped{kTrn3, kDecode, {{"tp", "4"}, {"ep", "128"}, {"moe_exchange", "all_gather"}}}));
+                    Mapped{kTrn3, kDecode, {{"tp", "4"}, {"ep", "128"}, {"moe_exchange", "all_gather"}}}),
+    [](const auto& info) { return name_of(info.param); });
 INSTANTIATE_TEST_SUITE_P(
     Prefill, Programs,
     testing::Values(Mapped{kTrn2, kPrefill, {{"prompt_tokens", "1000"}, {"batch_per_replica", "2"}}},
                     Mapped{kTrn2, kPrefill, {{"prompt_tokens", "1"}}},
-                    Mapped{kTrn3, kPrefill, {{"tp", "8"}, {"ep", "2"}, {"prompt_tokens", "12000"}}}));
+                    Mapped{kTrn3, kPrefill, {{"tp", "8"}, {"ep", "2"}, {"prompt_tokens", "12000"}}}),
+    [](const auto& info) { return name_of(info.param); });
 INSTANTIATE_TEST_SUITE_P(
     Kernels, Programs,
     testing::Values(Mapped{kTrn2, "matmul", {}}, Mapped{kTrn2, "matmul", {{"m", "1"}, {"n", "1"}, {"k", "1"}}},
                     Mapped{kTrn3, "matmul", {{"dtype", "mxfp8"}, {"m", "1000"}, {"n", "3000"}, {"k", "5000"}}},
                     Mapped{kTrn2, "attention", {}}, Mapped{kTrn2, "attention", {{"query_tokens", "1"}, {"batch", "3"}}},
-                    Mapped{kTrn2, "attention", {{"window", "128"}, {"causal", "yes"}}}));
+                    Mapped{kTrn2, "attention", {{"window", "128"}, {"causal", "yes"}}}),
+    [](const auto& info) { return name_of(info.param); });
+
+// Widths smaller than the cores of a logical core, tokens than tiles, experts than ranks.
+TEST(Model, TheSmallestDimensionsRunWhicheverCoreIsLeftWithoutWork) {
+  const test::Changes base = {{"layers", "2"},
+                              {"window_period", "2"},
+                              {"hidden", "64"},
+                              {"q_heads", "4"},
+                              {"kv_heads", "2"},
+                              {"head_dim", "16"},
+                              {"experts", "4"},
+                              {"expert_ffn", "64"},
+                              {"tp", "4"},
+                              {"experts_per_token", "2"},
+                              {"vocabulary", "100"},
+                              {"dp", "1"},
+                              {"batch_per_replica", "2"}};
+  const std::vector<test::Changes> cases = {
+      {{"expert_ffn", "1"}},
+      {{"expert_ffn", "2"}},
+      {{"expert_ffn", "3"}, {"ep", "2"}},
+      {{"hidden", "1"}},
+      {{"vocabulary", "1"}},
+      {{"head_dim", "1"}, {"kv_heads", "1"}},
+      {{"experts", "1"}, {"experts_per_token", "1"}, {"batch_per_replica", "1"}},
+      {{"hidden", "1"}, {"expert_ffn", "1"}, {"vocabulary", "1"}, {"head_dim", "1"}, {"tp", "1"}},
+      {{"expert_ffn", "1"}, {"precision", "mxfp4_experts"}},
+      {{"expert_ffn", "1"}, {"precision", "fp8_experts"}},
+  };
+  for (const char* workload : {kDecode, kPrefill}) {
+    for (const test::Changes& more : cases) {
+      test::Changes changes = base;
+      changes.insert(changes.end(), more.begin(), more.end());
+      changes.emplace_back(workload == kDecode ? "context" : "prompt_tokens", "3");
+      SCOPED_TRACE(std::string(workload) + " " + more.front().first + "=" + more.front().second);
+      const LoweredWorkload l = test::lowered(test::machine(kTrn3), workload, changes);
+      test::expect_conserved(l);
+      test::expect_runs(l);
+    }
+  }
+  const LoweredWorkload spread = test::lowered(
+      test::machine(kTrn3), kDecode,
+      {{"expert_ffn", "1"}, {"tp", "2"}, {"ep", "8"}, {"dp", "4"}, {"layers", "2"}, {"batch_per_replica", "3"}});
+  test::expect_conserved(spread);
+  test::expect_runs(spread);
+}
+
+// Narrow heads share passes of the array, but no more of them than PSUM holds the results of.
+TEST(Model, NarrowAndManyHeadsNeverMoveMoreThanABankHolds) {
+  const MachineSpec machine = test::machine(kTrn2);
+  for (const char* heads : {"1", "8", "64", "512"}) {
+    for (const char* width : {"1", "3", "128"}) {
+      const LoweredWorkload l = test::lowered(machine, "attention",
+                                              {{"query_tokens", "1"},
+                                               {"context", "300"},
+                                               {"batch", "7"},
+                                               {"q_heads", heads},
+                                               {"kv_heads", "1"},
+                                               {"head_dim", width}});
+      for (const Segment& segment : l.job.cores[0].program->segments) {
+        for (const auto& list : segment.instructions) {
+          for (const Instruction& i : list) {
+            const std::uint64_t moving = i.op == Op::kMatmul ? i.free.scale : 0;
+            EXPECT_LE(moving, machine.core.moving_columns()) << heads << " heads of " << width;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_THROW(test::lowered(machine, "attention", {{"query_tokens", "1"}, {"q_heads", "1024"}, {"kv_heads", "1"}}),
+               InfeasibleError);
+  MachineSpec narrow = machine;
+  narrow.core.tensor.max_moving = 64;  // a head of 64 and the sum of its weights are 65
+  EXPECT_THROW(test::lowered(narrow, "attention"), InfeasibleError);
+}
+
+TEST(Model, WhatACoreHasNotIsInfeasibleOrDoneWithout) {
+  MachineSpec machine = test::machine(kTrn3);
+  machine.core.vector.quantize_mx_rate = 0;
+  const test::Changes small = {{"tp", "8"}, {"layers", "2"}, {"dp", "1"}};
+  EXPECT_EQ(test::lowered(machine, kDecode, small).facts.peak_dtype, "bf16") << "auto takes what the core has";
+  test::Changes mx = small;
+  mx.emplace_back("precision", "mxfp4_experts");
+  try {
+    test::lowered(machine, kDecode, mx);
+    ADD_FAILURE() << "accepted";
+  } catch (const InfeasibleError& error) {
+    EXPECT_NE(std::string(error.what()).find("use precision=bf16"), std::string::npos) << error.what();
+  }
+  machine.core.tensor.mx_rows = 0;
+  machine.core.vector.exponential_rate = 0;
+  machine.dma.hardware_generators = 0;
+  for (const char* workload : {kDecode, kPrefill}) test::expect_conserved(test::lowered(machine, workload, small));
+}
 
 TEST(Model, ReplicasReplayTheSameSampleAndShareOneProgram) {
   const LoweredWorkload l = test::lowered(test::machine(kTrn3), kDecode, {{"tp", "8"}});

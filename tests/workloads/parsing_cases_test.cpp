@@ -52,6 +52,22 @@ TEST(ParsingCases, AWrongFieldNamesItsPlaceAndWhatBelongsThere) {
       {"batch,0x10,count,x\n", ":3:7: '0x10' is no number; write digits"},
       {"routing,3,,x\n", ":3:9: '3' is no possible value; use one of "},
       {"sequence_length,8,count,x\n", ":3:1: unknown workload parameter 'sequence_length'"},
+      {"TP,8,count,x\n", ":3:1: unknown workload parameter 'TP'; did you mean tp?"},
+      {"n,8,count,x\n", ":3:1: 'n' is not a parameter of decode workloads; remove it (it belongs to matmul)"},
+      {"prompt_tokens,8,count,x\n", ":3:1: 'prompt_tokens' is not a parameter of decode workloads; "},
+      {"phase,attention,,x\nbatch_per_replica,8,count,x\n",
+       ":4:1: 'batch_per_replica' is not a parameter of attention workloads; did you mean batch? (it belongs to decode "
+       "or prefill)"},
+      {"batch,4,count,\n", ":3:15: the source is missing; "},
+      {"routing,uniform,count,x\n", ":3:9: a word has no unit; leave the unit empty"},
+      {"dp,auto,count,x\n", ":3:4: a word has no unit; leave the unit empty"},
+      {"precision,mxfp4,,x\n",
+       ":3:11: 'mxfp4' is no possible value; did you mean mxfp4_experts? use one of bf16, fp8_experts, mxfp4_experts, "
+       "auto"},
+      {"inherits,,,\n", ":3:10: `inherits` names no file; write its name"},
+      {"inherits,w.csv,count,\n", ":3:16: 'count' has no meaning in a row `inherits`; "},
+      {"model,,,\n", ":3:7: `model` names no file; write its name"},
+      {"model,gpt-oss-120b.csv,count,\n", ":3:24: 'count' has no meaning in a row `model`; "},
   });
   const Files files;
   for (const Case& c : kCases) {
@@ -60,11 +76,94 @@ TEST(ParsingCases, AWrongFieldNamesItsPlaceAndWhatBelongsThere) {
   }
 }
 
-TEST(ParsingCases, AMissingParameterIsNamed) {
+TEST(ParsingCases, AMissingParameterIsNamedWhereItCouldStand) {
   const Files files;
   const std::string path = files.write("poor.csv", kHeader + "phase,matmul,,x\nm,4,count,x\nn,4,count,x\n");
   EXPECT_EQ(input_error([&] { test::lowered(test::invented_machine(), path); }),
-            "poor.csv:1:1: parameter 'k' is missing");
+            path + ":4:1: parameter 'k' is missing (contraction length); add a row, or --set k=...");
+}
+
+TEST(ParsingCases, WhatIsWrongOnlyTogetherIsRefusedAtItsValue) {
+  struct Case {
+    const char* workload;
+    const char* rows;
+    const char* message;  ///< after the path
+  };
+  constexpr std::array kCases = std::to_array<Case>({
+      {"gpt-oss-120b-decode", "kv_heads,7,count,x\n", ":3:10: kv_heads must divide q_heads, which is 64; "},
+      {"gpt-oss-120b-decode", "window_period,7,count,x\n", ":3:15: window_period must divide layers, which is 36; "},
+      {"gpt-oss-120b-decode", "experts,2,count,x\nexperts_per_token,3,count,x\n", ":4:19: a token takes at most all "},
+      {"gpt-oss-120b-decode", "context,0,count,x\n", ":3:9: the token being decoded is part of context; use 1 or more"},
+      {"attention", "query_tokens,8192,count,x\n", ":3:14: query_tokens are part of context; at most 4096 here"},
+      {"attention", "kv_heads,3,count,x\n", ":3:10: kv_heads must divide q_heads, which is 8; "},
+  });
+  const Files files;
+  for (const Case& c : kCases) {
+    const std::string parent = std::string("inherits,") + TRNSIM_ROOT + "/workloads/" + c.workload + ".csv,,\n";
+    const std::string path = files.write("w.csv", kHeader + parent + c.rows);
+    const std::string message = input_error([&] { test::lowered(test::machine("trn2-48xlarge"), path); });
+    EXPECT_EQ(message.substr(0, path.size() + std::string_view(c.message).size()), path + c.message);
+  }
+}
+
+TEST(ParsingCases, ASettingThatTheWorkloadDoesNotReadIsRefused) {
+  struct Case {
+    const char* workload;
+    const char* name;
+    const char* message;
+  };
+  constexpr std::array kCases = std::to_array<Case>({
+      {"gpt-oss-120b-decode", "n", "'n' is not a parameter of decode workloads; remove it (it belongs to matmul)"},
+      {"matmul", "tp", "'tp' is not a parameter of matmul workloads; remove it (it belongs to decode or prefill)"},
+      {"matmul", "context", "'context' is not a parameter of matmul workloads; remove it (it belongs to decode or "},
+      {"attention", "batch_per_replica",
+       "'batch_per_replica' is not a parameter of attention workloads; did you mean "},
+      {"gpt-oss-120b-prefill", "context", "'context' is not a parameter of prefill workloads; "},
+  });
+  for (const Case& c : kCases) {
+    const std::string message = input_error([&] { test::workload(c.workload, {{c.name, "4"}}); });
+    EXPECT_EQ(message.find("--set: " + std::string(c.message)), 0U) << message;
+  }
+}
+
+// A prefill file may build on a decode file: what only decode reads is no part of it.
+TEST(ParsingCases, AWorkloadHoldsWhatItsPhaseReadsAndNothingElse) {
+  for (const std::string& name : workload_names(TRNSIM_ROOT)) {
+    const Workload workload = test::workload(name);
+    std::string phase;
+    for (const WorkloadParameter& p : workload.parameters) phase = p.name == "phase" ? p.value : phase;
+    ASSERT_NE(phase, "") << name;
+    for (const WorkloadParameter& p : workload.parameters) {
+      EXPECT_TRUE(find_workload_parameter(p.name)->is_read_by(phase)) << name << " " << p.name;
+    }
+  }
+}
+
+// Forty levels that each name the next twice: 2^40 reads if a file were read once per path to it.
+TEST(ParsingCases, AWorkloadThatManyInheritIsReadOnceAndEndlessChainsAreRefused) {
+  const Files files;
+  for (int level = 0; level < 40; ++level) {
+    const std::string next = "inherits,level" + std::to_string(level + 1) + ".csv,,\n";
+    files.write("level" + std::to_string(level) + ".csv", kHeader + next + next);
+  }
+  files.write("level40.csv", kDecode);
+  EXPECT_EQ(test::workload(files.path("level0.csv")).parameters.size(),
+            test::workload("gpt-oss-120b-decode").parameters.size());
+  for (int level = 0; level < 100; ++level) {
+    files.write("level" + std::to_string(level) + ".csv",
+                kHeader + "inherits,level" + std::to_string(level + 1) + ".csv,,\n");
+  }
+  EXPECT_NE(refusal(files.path("level0.csv")).find("more than 64 files inherit"), std::string::npos);
+}
+
+std::string workload_that_reads(const WorkloadParameterRow& row) {
+  for (const std::string& name : workload_names(TRNSIM_ROOT)) {
+    for (const WorkloadParameter& p : test::workload(name).parameters) {
+      if (p.name == "phase" && row.is_read_by(p.value)) return name;
+    }
+  }
+  ADD_FAILURE() << "no workload reads " << row.name;
+  return "";
 }
 
 TEST(ParsingCases, BoundsAreAcceptedAndOneBeyondIsRefusedWithTheRange) {
@@ -74,7 +173,7 @@ TEST(ParsingCases, BoundsAreAcceptedAndOneBeyondIsRefusedWithTheRange) {
     const auto whole = [](double value) { return std::to_string(static_cast<long long>(value)); };
     const std::string unit = row.dimension == Dimension::kCapacity ? "B" : "";
     const auto refused = [&](double value) {
-      return input_error([&] { test::workload("gpt-oss-120b-decode", {{name, whole(value) + unit}}); });
+      return input_error([&] { test::workload(workload_that_reads(row), {{name, whole(value) + unit}}); });
     };
     EXPECT_EQ(refused(row.low), "") << name;
     EXPECT_EQ(refused(row.high), "") << name;

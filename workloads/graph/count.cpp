@@ -5,6 +5,14 @@
 namespace trnsim {
 namespace {
 
+/// sum += a * b. Throws InfeasibleError rather than wrap.
+void add_product(std::uint64_t& sum, std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product) || __builtin_add_overflow(sum, product, &sum)) {
+    throw InfeasibleError("the programs do more than 2^64 of something that is counted; a smaller job is needed");
+  }
+}
+
 class Walk {
  public:
   Walk(const CoreJob& job, const Call& call) : job_(job), call_(call), segment_(job.program->segments[call.segment]) {}
@@ -29,8 +37,10 @@ class Walk {
     const std::uint64_t repeat = value(instruction.repeat, trip);
     if (instruction.op != Op::kNop) ++count.instructions;
     if (instruction.op == Op::kMatmul) {
-      count.macs[static_cast<std::size_t>(instruction.dtype)] +=
-          std::uint64_t{instruction.rows} * instruction.columns * value(instruction.free, trip) * repeat;
+      std::uint64_t columns = 0;
+      add_product(columns, value(instruction.free, trip), repeat);
+      add_product(count.macs[static_cast<std::size_t>(instruction.dtype)],
+                  std::uint64_t{instruction.rows} * instruction.columns, columns);
     }
     if (instruction.op == Op::kDma) transfer(segment_.transfers[instruction.transfer], repeat, count);
     return at + 1;
@@ -59,8 +69,8 @@ class Walk {
 }  // namespace
 
 void WorkCount::add(const WorkCount& other, std::uint64_t times) {
-  for (std::size_t i = 0; i < kDtypeCount; ++i) macs[i] += other.macs[i] * times;
-  for (std::size_t i = 0; i < kTrafficCount; ++i) bytes[i] += other.bytes[i] * times;
+  for (std::size_t i = 0; i < kDtypeCount; ++i) add_product(macs[i], other.macs[i], times);
+  for (std::size_t i = 0; i < kTrafficCount; ++i) add_product(bytes[i], other.bytes[i], times);
   for (const auto& [peer, sent] : other.bytes_to_peer) bytes_to_peer[peer] += sent * times;
   sent_bytes += other.sent_bytes * times;
   sibling_bytes += other.sibling_bytes * times;

@@ -1,7 +1,9 @@
 #include "workloads/graph/facts.h"
 
 #include <algorithm>
+#include <cstdio>
 
+#include "models/mechanism/error.h"
 #include "workloads/collectives/collectives.h"
 #include "workloads/graph/count.h"
 #include "workloads/graph/layer_writer.h"
@@ -164,7 +166,7 @@ class GroupBytes {
   std::uint64_t qkv_width_ = 0;
 };
 
-std::uint64_t prefill_flop(const ModelShape& model, std::uint64_t prompts, std::uint64_t prompt) {
+Wide prefill_flop(const ModelShape& model, Wide prompts, Wide prompt) {
   if (prompt == 0) return 0;  // no last token that would meet the output matrix
   const std::uint64_t full = model.full_layers();
   const LayerFlop all = layer_flop(model, prompts * prompt, prompts * causal_pairs(prompt, 0));
@@ -172,7 +174,7 @@ std::uint64_t prefill_flop(const ModelShape& model, std::uint64_t prompts, std::
   return full * all.sum() + (model.layers - full) * windowed.sum() + 2 * prompts * model.vocabulary * model.hidden;
 }
 
-std::uint64_t decode_flop(const ModelShape& model, std::uint64_t tokens, std::uint64_t context) {
+Wide decode_flop(const ModelShape& model, Wide tokens, std::uint64_t context) {
   const std::uint64_t full = model.full_layers();
   const LayerFlop all = layer_flop(model, tokens, tokens * context);
   const LayerFlop windowed = layer_flop(model, tokens, tokens * std::min(context, model.window));
@@ -191,7 +193,7 @@ std::uint64_t issued_flop(const Mapping& m, const GroupPrograms& programs) {
 
 }  // namespace
 
-LayerFlop layer_flop(const ModelShape& model, std::uint64_t tokens, std::uint64_t pairs) {
+LayerFlop layer_flop(const ModelShape& model, Wide tokens, Wide pairs) {
   LayerFlop flop;
   flop.qkv = 2 * tokens * model.hidden * (model.q_width() + 2 * model.kv_width());
   flop.scores = 2 * model.q_width() * pairs;
@@ -202,14 +204,28 @@ LayerFlop layer_flop(const ModelShape& model, std::uint64_t tokens, std::uint64_
   return flop;
 }
 
-std::uint64_t causal_pairs(std::uint64_t tokens, std::uint64_t window) {
+Wide causal_pairs(Wide tokens, Wide window) {
   if (window == 0 || tokens <= window) return tokens * (tokens + 1) / 2;
   return window * (window + 1) / 2 + (tokens - window) * window;
 }
 
+std::uint64_t countable(Wide flop) {
+  constexpr int kBits = 62;
+  if (flop < static_cast<Wide>(1) << kBits) return static_cast<std::uint64_t>(flop);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", static_cast<double>(flop));
+  throw InfeasibleError("the job has " + std::string(text) +
+                        " FLOP; at most 2^62 are counted: less tokens, keys or layers are needed");
+}
+
+std::uint64_t useful_flop(const Settings& s, const Mapping& m) {
+  return countable(s.phase == Phase::kDecode ? decode_flop(s.model, m.batch, s.context)
+                                             : prefill_flop(s.model, m.batch, s.prompt_tokens));
+}
+
 std::uint64_t expert_flop(const Settings& s, const Mapping& m) {
-  const std::uint64_t tokens = m.batch * (s.phase == Phase::kPrefill ? s.prompt_tokens : 1);
-  return s.model.layers * layer_flop(s.model, tokens, 0).experts;
+  const Wide tokens = static_cast<Wide>(m.batch) * (s.phase == Phase::kPrefill ? s.prompt_tokens : 1);
+  return countable(s.model.layers * layer_flop(s.model, tokens, 0).experts);
 }
 
 WorkloadFacts model_facts(const Settings& s, const Mapping& m, const MachineSpec& machine,
@@ -217,8 +233,7 @@ WorkloadFacts model_facts(const Settings& s, const Mapping& m, const MachineSpec
   const bool decodes = s.phase == Phase::kDecode;
   const GroupBytes bytes(s, m, machine, routing, programs);
   WorkloadFacts facts;
-  facts.useful_flop =
-      decodes ? decode_flop(s.model, m.batch, s.context) : prefill_flop(s.model, m.batch, s.prompt_tokens);
+  facts.useful_flop = useful_flop(s, m);
   facts.padding_flop = issued_flop(m, programs) - facts.useful_flop;
   const bool works = facts.useful_flop > 0;  // with no sequence in flight no weight is touched
   facts.weight_bytes = works ? m.groups * bytes.weights() : 0;

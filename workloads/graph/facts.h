@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "models/mechanism/units.h"
 #include "models/system/machine_spec.h"
 #include "workloads/graph/program_set.h"
 #include "workloads/mapping/mapping.h"
@@ -14,13 +15,18 @@ namespace trnsim {
 
 /// Matmul FLOPs of one layer, or of the head, for some tokens: 2 per multiply-add, nothing padded.
 struct LayerFlop {
-  std::uint64_t qkv = 0, scores = 0, values = 0, output = 0, router = 0, experts = 0;
-  [[nodiscard]] std::uint64_t sum() const { return qkv + scores + values + output + router + experts; }
+  Wide qkv = 0, scores = 0, values = 0, output = 0, router = 0, experts = 0;
+  [[nodiscard]] Wide sum() const { return qkv + scores + values + output + router + experts; }
 };
 /// `pairs` = (query, key) pairs of one head, all sequences together.
-[[nodiscard]] LayerFlop layer_flop(const ModelShape& model, std::uint64_t tokens, std::uint64_t pairs);
+[[nodiscard]] LayerFlop layer_flop(const ModelShape& model, Wide tokens, Wide pairs);
 /// Pairs of a causal prefill of `tokens`, with a window or without (0).
-[[nodiscard]] std::uint64_t causal_pairs(std::uint64_t tokens, std::uint64_t window);
+[[nodiscard]] Wide causal_pairs(Wide tokens, Wide window);
+
+/// Matmul FLOPs of the whole job, as WorkloadFacts::useful_flop. Throws InfeasibleError if they are too many to count.
+[[nodiscard]] std::uint64_t useful_flop(const Settings& settings, const Mapping& mapping);
+/// `flop` in 64 bits. Throws InfeasibleError if it is 2^62 or more.
+[[nodiscard]] std::uint64_t countable(Wide flop);
 
 /// FLOPs of all routed experts of the job.
 [[nodiscard]] std::uint64_t expert_flop(const Settings& settings, const Mapping& mapping);

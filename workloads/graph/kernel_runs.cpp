@@ -60,14 +60,14 @@ void finish_facts(LoweredWorkload& lowered, const Settings& s, const MachineSpec
   set_roofline(lowered, machine, dtype, useful);
 }
 
-std::uint64_t pairs_of(const Settings& s) {
+Wide pairs_of(const Settings& s) {
   PrefillAttention a;
   a.keys = s.context;
   a.causal = s.causal;
   a.window = s.window;
   std::uint64_t pairs = 0;
   for (std::uint64_t p = s.context - s.query_tokens; p < s.context; ++p) pairs += a.end_seen(p + 1) - a.first_seen(p);
-  return s.batch * pairs;
+  return static_cast<Wide>(s.batch) * pairs;
 }
 
 DecodeAttention decode_of(const KernelWriter& w, const Settings& s) {
@@ -119,6 +119,7 @@ LoweredWorkload lower_matmul(const Settings& s, const MachineSpec& machine) {
   }
   const Wide m = s.m, n = s.n, k = s.k;
   check_operands((m * k + k * n) * quarter_bits(s.dtype) / kQuarterBitsPerByte + m * n * kBf16Bytes, machine);
+  const std::uint64_t useful = countable(2 * m * n * k);
   LoweredWorkload lowered;
   lowered.job = job_of(s, machine, kSmallTensors, [&](KernelWriter& w) {
     matmul_kernel(w, {s.m, w.share(s.n), s.k, s.dtype});
@@ -126,13 +127,14 @@ LoweredWorkload lower_matmul(const Settings& s, const MachineSpec& machine) {
   for (std::uint32_t lane = 0; lane < s.lnc; ++lane) {
     if (s.m > 0) lowered.facts.weight_bytes += storage_bytes(s.k * share(s.n, s.lnc, lane), s.dtype);
   }
-  finish_facts(lowered, s, machine, s.dtype, 2 * s.m * s.n * s.k);
+  finish_facts(lowered, s, machine, s.dtype, useful);
   return lowered;
 }
 
 LoweredWorkload lower_attention(const Settings& s, const MachineSpec& machine) {
   const Wide sequences = s.batch, queries = s.query_tokens, keys = s.context;
   check_operands(2 * sequences * (queries * s.model.q_width() + keys * s.model.kv_width()) * kBf16Bytes, machine);
+  const std::uint64_t useful = countable(4 * s.model.q_width() * pairs_of(s));
   LoweredWorkload lowered;
   const std::uint64_t width = s.model.q_width() + 2 * s.model.kv_width();
   const std::uint64_t rows =
@@ -147,7 +149,6 @@ LoweredWorkload lower_attention(const Settings& s, const MachineSpec& machine) {
       attention_prefill(w, prefill_of(w, s), {});
     }
   });
-  const std::uint64_t useful = 4 * s.model.q_width() * pairs_of(s);
   finish_facts(lowered, s, machine, Dtype::kBf16, useful);
   return lowered;
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "models/mechanism/error.h"
+#include "workloads/graph/layer_writer.h"
 
 namespace trnsim {
 namespace {
@@ -58,22 +59,50 @@ Wide bytes_of_stack(const RankMemory& memory, std::uint64_t sequences, const Map
   return static_cast<Wide>(ranks_of_stack(m, machine)) * rank + reserve_of_stack(machine);
 }
 
-bool fits(Settings s, std::uint32_t tp, const MachineSpec& machine) {
-  s.tp = tp;
+/// Whether a model mapped so passes everything that is checked before its programs are written.
+bool fits(const Settings& s, const MachineSpec& machine) {
   try {
     const Mapping m = map_onto(s, machine);
+    const std::uint64_t resident =
+        s.phase == Phase::kPrefill ? prefill_resident_bytes(s, m, machine) : decode_resident_bytes(s, m, machine);
     return weights_per_chip(s, m.tp, m.ep, machine) <= capacity_of_chip(machine) &&
-           bytes_of_stack(rank_memory(s, m), m.batch_per_replica, m, machine) <= machine.hbm.capacity.count();
+           bytes_of_stack(rank_memory(s, m), m.batch_per_replica, m, machine) <= machine.hbm.capacity.count() &&
+           resident < machine.core.sbuf_per_partition.count();
   } catch (const InfeasibleError&) {
     return false;
   }
 }
 
-std::string smallest_tp(const Settings& s, const MachineSpec& machine) {
-  for (const std::uint32_t tp : valid_tp(s.model)) {
-    if (fits(s, tp, machine)) return "; smallest tp that fits: " + std::to_string(tp);
+/// The largest value of `parameter`, below what is asked for, that fits with all else as it is; 0 if none does.
+std::uint64_t most(Settings s, std::uint64_t Settings::*parameter, const MachineSpec& machine) {
+  std::uint64_t low = 0;
+  std::uint64_t high = s.*parameter;  // does not fit
+  while (high - low > 1) {
+    s.*parameter = low + (high - low) / 2;
+    (fits(s, machine) ? low : high) = s.*parameter;
   }
-  return "; no tp fits";
+  return low;
+}
+
+/// What would fit instead, one change at a time.
+std::string remedies(const Settings& s, const MachineSpec& machine) {
+  std::string text;
+  if (const std::uint64_t batch = most(s, &Settings::batch, machine); batch > 0)
+    text +=
+        "; at most " + std::to_string(batch) + " sequences" + (s.batch_is_per_replica ? " per replica" : "") + " fit";
+  const bool prefills = s.phase == Phase::kPrefill;
+  if (const std::uint64_t tokens = most(s, prefills ? &Settings::prompt_tokens : &Settings::context, machine);
+      tokens > 0)
+    text += std::string("; ") + (prefills ? "prompt_tokens" : "context") + " up to " + std::to_string(tokens) + " fits";
+  Settings narrow = s;
+  narrow.expert_dtype = Dtype::kFp8;
+  if (s.expert_dtype == Dtype::kBf16 && fits(narrow, machine)) text += "; precision=fp8_experts fits";
+  for (const std::uint32_t tp : valid_tp(s.model)) {
+    Settings wide = s;
+    wide.tp = tp;
+    if (fits(wide, machine)) return text + "; smallest tp that fits: " + std::to_string(tp);
+  }
+  return text + "; no tp fits";
 }
 
 /// Counts of parameters are 64 bits wide.
@@ -88,16 +117,7 @@ void check_weights(const Settings& s, const Mapping& m, const MachineSpec& machi
   const double capacity = capacity_of_chip(machine);
   const double need = weights_per_chip(s, m.tp, m.ep, machine);
   if (need <= capacity) return;
-  throw InfeasibleError("weights need " + gib(need) + " GiB per chip, has " + gib(capacity) + smallest_tp(s, machine));
-}
-
-/// How many sequences fit instead, if any do.
-std::string most_sequences(const Settings& s, const RankMemory& memory, const Mapping& m, const MachineSpec& machine) {
-  const Wide room = static_cast<Wide>(machine.hbm.capacity.count()) - bytes_of_stack(memory, 0, m, machine);
-  if (room < 0) return smallest_tp(s, machine);
-  const auto most = static_cast<std::uint64_t>(room / ranks_of_stack(m, machine) / memory.sequence());
-  if (most == 0) return smallest_tp(s, machine);
-  return "; at most " + std::to_string(most) + " sequences per replica fit" + smallest_tp(s, machine);
+  throw InfeasibleError("weights need " + gib(need) + " GiB per chip, has " + gib(capacity) + remedies(s, machine));
 }
 
 }  // namespace
@@ -152,7 +172,7 @@ std::uint64_t check_memory(const Settings& s, const Mapping& m, const MachineSpe
   if (need > capacity) {
     throw InfeasibleError("weights, KV cache and reserve need " + gib(static_cast<double>(need)) +
                           " GiB per HBM stack, has " + gib(static_cast<double>(capacity)) + ": short by " +
-                          whole(need - capacity) + " bytes" + most_sequences(s, memory, m, machine));
+                          whole(need - capacity) + " bytes" + remedies(s, machine));
   }
   return static_cast<std::uint64_t>(need) * machine.hbm.stacks;
 }

@@ -28,7 +28,7 @@ struct RankMemory {
 [[nodiscard]] RankMemory rank_memory(const Settings& settings, const Mapping& mapping);
 
 /// Throws InfeasibleError if the weights exceed a chip, or weights, KV cache, activations and reserve exceed a stack.
-/// The message says what would fit: the most sequences, the smallest tp.
+/// The message says what would fit: the most sequences, the longest context, FP8 experts, the smallest tp.
 /// Returns the bytes used on the fullest chip, reserve included.
 std::uint64_t check_memory(const Settings& settings, const Mapping& mapping, const MachineSpec& machine);
 

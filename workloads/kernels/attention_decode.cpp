@@ -16,7 +16,7 @@ class Pieces {
  public:
   Pieces(KernelWriter& w, const DecodeAttention& a) : w_(w), a_(a) {
     group_ = a.q_heads / a.kv_heads;
-    packed_ = std::max<std::uint64_t>(1, w.tile_width() / a.head_dim);
+    packed_ = std::max<std::uint64_t>(1, std::min(w.tile_width() / a.head_dim, w.core().moving_columns() / group_));
     tiles_per_head_ = w.tiles(a.keys);
     tiles_ = a.sequences * a.kv_heads * tiles_per_head_;
     bytes_ = a.sequences * a.kv_heads * a.keys * 2 * a.head_dim * kBf16Bytes;

@@ -206,6 +206,8 @@ Handle moe(KernelWriter& w, const ExpertShape& e, const MoeRegisters& registers,
                                 .traffic = Traffic::kBiases,
                                 .generation = DescriptorGeneration::kSoftware},
                                {ready});
+  // The other core of the logical core has every column of a width of one.
+  if (e.inner == 0) return w.segment().emit(Engine::kVector, Instruction{}, {biases, input});
   // The list of experts is known: weights may be fetched, tokens gathered, biases used.
   w.segment().emit(Engine::kSync, Instruction{}, {ready});
   w.segment().emit(Engine::kTensor, Instruction{}, {input});

@@ -76,6 +76,12 @@ std::uint64_t KernelWriter::passes(std::uint64_t contraction, Dtype dtype) const
 }
 
 Handle KernelWriter::matmul(const Matmul& shape, std::span<const Handle> after) {
+  const std::uint64_t moving = core().moving_columns();
+  if (shape.free.kind == Count::Kind::kConstant && shape.free.scale > moving) {
+    throw InfeasibleError("a kernel moves " + std::to_string(shape.free.scale) +
+                          " columns through the tensor array at once, this core's array and PSUM banks take " +
+                          std::to_string(moving));
+  }
   Instruction instruction;
   instruction.op = Op::kMatmul;
   instruction.dtype = shape.dtype;

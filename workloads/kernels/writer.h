@@ -79,6 +79,7 @@ class KernelWriter {
     std::uint64_t rows = 0, columns = 0;
     Count free, repeat;
   };
+  /// Throws InfeasibleError if more columns move than the results of fit a PSUM bank.
   Handle matmul(const Matmul& shape, std::span<const Handle> after);
   Handle matmul(const Matmul& shape, std::initializer_list<Handle> after) {
     return matmul(shape, std::span<const Handle>(after.begin(), after.size()));
