@@ -20,9 +20,9 @@ std::string named_file(const CsvFile& file, const CsvRow& row, const std::string
   if (name.empty()) throw InputError(file.at(row, 1, "`" + kind + "` names no file; write its name"));
   for (std::size_t i = 2; i < row.fields.size(); ++i) {
     if (row.fields[i].text.empty() || file.header.fields[i].text == "source") continue;
-    throw InputError(file.at(
-        row, i,
-        "'" + row.fields[i].text + "' has no meaning in a row `" + kind + "`; leave all but the file's name and a source empty"));
+    throw InputError(file.at(row, i,
+                             "'" + row.fields[i].text + "' has no meaning in a row `" + kind +
+                                 "`; leave all but the file's name and a source empty"));
   }
   const fs::path path = fs::path(folder) / name;
   std::error_code error;
