@@ -9,7 +9,7 @@
 
 #include "models/mechanism/error.h"
 #include "platforms/table/csv.h"
-#include "platforms/table/quantity.h"
+#include "platforms/table/nearest.h"
 #include "results/journal.h"
 #include "results/metrics.h"
 #include "results/writer.h"

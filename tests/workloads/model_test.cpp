@@ -79,14 +79,11 @@ struct Mapped {
 class Programs : public testing::TestWithParam<Mapped> {};
 
 /// "trn2_ultraserver_matmul_m_1_n_1_k_1": what the case changes is its name.
-std::string name_of(const Mapped& mapped) {
+void PrintTo(const Mapped& mapped, std::ostream* out) {
   std::string name = std::string(mapped.machine) + "_" + mapped.workload;
   for (const auto& [parameter, value] : mapped.changes) name += "_" + parameter + "_" + value;
   for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  return name;
-}
-void PrintTo(const Mapped& mapped, std::ostream* out) {
-  *out << name_of(mapped);
+  *out << name;
 }
 
 TEST_P(Programs, ConserveBytesAndFlopsAndRunToTheEnd) {
@@ -115,20 +112,20 @@ INSTANTIATE_TEST_SUITE_P(
                     Mapped{kTrn3, kDecode, {{"tp", "8"}, {"ep", "4"}, {"context", "131072"}}},
                     Mapped{kTrn3, kDecode, {{"tp", "8"}, {"ep", "64"}, {"batch_per_replica", "20"}}},
                     Mapped{kTrn3, kDecode, {{"tp", "4"}, {"ep", "128"}, {"moe_exchange", "all_gather"}}}),
-    [](const auto& info) { return name_of(info.param); });
+    testing::PrintToStringParamName());
 INSTANTIATE_TEST_SUITE_P(
     Prefill, Programs,
     testing::Values(Mapped{kTrn2, kPrefill, {{"prompt_tokens", "1000"}, {"batch_per_replica", "2"}}},
                     Mapped{kTrn2, kPrefill, {{"prompt_tokens", "1"}}},
                     Mapped{kTrn3, kPrefill, {{"tp", "8"}, {"ep", "2"}, {"prompt_tokens", "12000"}}}),
-    [](const auto& info) { return name_of(info.param); });
+    testing::PrintToStringParamName());
 INSTANTIATE_TEST_SUITE_P(
     Kernels, Programs,
     testing::Values(Mapped{kTrn2, "matmul", {}}, Mapped{kTrn2, "matmul", {{"m", "1"}, {"n", "1"}, {"k", "1"}}},
                     Mapped{kTrn3, "matmul", {{"dtype", "mxfp8"}, {"m", "1000"}, {"n", "3000"}, {"k", "5000"}}},
                     Mapped{kTrn2, "attention", {}}, Mapped{kTrn2, "attention", {{"query_tokens", "1"}, {"batch", "3"}}},
                     Mapped{kTrn2, "attention", {{"window", "128"}, {"causal", "yes"}}}),
-    [](const auto& info) { return name_of(info.param); });
+    testing::PrintToStringParamName());
 
 // Widths smaller than the cores of a logical core, tokens than tiles, experts than ranks.
 TEST(Model, TheSmallestDimensionsRunWhicheverCoreIsLeftWithoutWork) {
