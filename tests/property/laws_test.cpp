@@ -39,16 +39,16 @@ TEST(SlowPart, SlowingOneLinkSlowsItsReplica) {
 
 /// More of one resource may slow a run by at most 1 % where resources interact.
 TEST(Physics, DoublingAResourceNeverSlowsAStepByMoreThanOnePercent) {
-  const Settings base = {{"batch_per_replica", "4"}, {"context", "1024"}, {"core.tensor.limiter", "no"}};
+  const Assignments base = {{"batch_per_replica", "4"}, {"context", "1024"}, {"core.tensor.limiter", "no"}};
   const double before = metric(row_of("trn2-48xlarge", base), "latency_us");
-  for (const auto& [name, value] : Settings{{"chip.hbm.stack_bandwidth", "1450GB/s"},
-                                            {"dma.engine_bandwidth", "46GB/s"},
-                                            {"core.tensor.clock", "4.8GHz"},
-                                            {"core.vector.clock", "1.92GHz"},
-                                            {"core.scalar.clock", "2.4GHz"},
-                                            {"dma.hardware_generators", "4"},
-                                            {"fabric.xy.lanes_bandwidth", "256GB/s"}}) {
-    Settings faster = base;
+  for (const auto& [name, value] : Assignments{{"chip.hbm.stack_bandwidth", "1450GB/s"},
+                                               {"dma.engine_bandwidth", "46GB/s"},
+                                               {"core.tensor.clock", "4.8GHz"},
+                                               {"core.vector.clock", "1.92GHz"},
+                                               {"core.scalar.clock", "2.4GHz"},
+                                               {"dma.hardware_generators", "4"},
+                                               {"fabric.xy.lanes_bandwidth", "256GB/s"}}) {
+    Assignments faster = base;
     faster.emplace_back(name, value);
     const double after = metric(row_of("trn2-48xlarge", faster), "latency_us");
     EXPECT_LE(after, before * 1.01) << name;
@@ -57,10 +57,11 @@ TEST(Physics, DoublingAResourceNeverSlowsAStepByMoreThanOnePercent) {
 }
 
 TEST(Physics, WithTheArrayAloneInUseDoublingItsClockHalvesAnFp8MatmulsArrayTime) {
-  const Settings fp8 = {{"m", "2048"}, {"n", "2048"}, {"k", "2048"}, {"dtype", "fp8"}, {"core.tensor.limiter", "no"}};
-  Settings bf16 = fp8;
+  const Assignments fp8 = {
+      {"m", "2048"}, {"n", "2048"}, {"k", "2048"}, {"dtype", "fp8"}, {"core.tensor.limiter", "no"}};
+  Assignments bf16 = fp8;
   bf16[3].second = "bf16";
-  const auto tensor_us = [](const Settings& s) {
+  const auto tensor_us = [](const Assignments& s) {
     const PointRow row = row_of("trn2-48xlarge", s, "matmul");
     return std::stod(row.engines.rows[0][1]);
   };
@@ -74,13 +75,13 @@ TEST(TinyInputs, OneTokenAndAnEmptyBatchWork) {
 }
 
 TEST(Repeat, TheSamePointGivesTheSameBytes) {
-  const Settings settings = {{"batch_per_replica", "4"}, {"context", "1024"}};
+  const Assignments settings = {{"batch_per_replica", "4"}, {"context", "1024"}};
   EXPECT_EQ(comparable(row_of("trn2-48xlarge", settings)), comparable(row_of("trn2-48xlarge", settings)));
 }
 
 TEST(Detail, TileAgreesWithInstructionWithinOnePercent) {
-  const Settings tile = {{"batch_per_replica", "1"}, {"context", "1024"}};
-  Settings instruction = tile;
+  const Assignments tile = {{"batch_per_replica", "1"}, {"context", "1024"}};
+  Assignments instruction = tile;
   instruction.emplace_back("run.detail", "instruction");
   const double a = metric(row_of("trn2-48xlarge", tile), "latency_us");
   const double b = metric(row_of("trn2-48xlarge", instruction), "latency_us");

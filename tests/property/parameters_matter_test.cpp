@@ -14,23 +14,23 @@ namespace {
 
 struct SmallRun {
   std::string platform, workload;
-  Settings settings;
+  Assignments settings;
   Platform resolved = {};
   std::string unchanged = {};  ///< what it answers as it is
 };
 
 // Small runs that together reach every mechanism.
 std::vector<SmallRun> runs() {
-  const auto decode = [](Settings settings) {
-    const Settings small = {{"context", "256"}, {"layers", "2"}, {"window_period", "2"}, {"batch_per_replica", "2"}};
+  const auto decode = [](Assignments settings) {
+    const Assignments small = {{"context", "256"}, {"layers", "2"}, {"window_period", "2"}, {"batch_per_replica", "2"}};
     settings.insert(settings.end(), small.begin(), small.end());
     return settings;
   };
   const auto matmul = [](const char* dtype) {
-    return Settings{{"m", "512"}, {"n", "512"}, {"k", "512"}, {"dtype", dtype}};
+    return Assignments{{"m", "512"}, {"n", "512"}, {"k", "512"}, {"dtype", dtype}};
   };
   const auto in_sbuf = [](const char* op, const char* engine, const char* dtype) {
-    return Settings{{"op", op}, {"engine", engine}, {"destination_space", "sbuf"}, {"dtype", dtype}};
+    return Assignments{{"op", op}, {"engine", engine}, {"destination_space", "sbuf"}, {"dtype", dtype}};
   };
   return {
       // quick ones first
@@ -52,23 +52,17 @@ std::vector<SmallRun> runs() {
 }
 
 /// What a run answers: metrics, the limit that it does not fit, or the value that it contradicts.
-std::string answer(const SmallRun& run, const Settings& extra) {
-  Point point;
-  point.id = "1";
-  point.platform = run.platform;
-  point.workload = run.workload;
-  for (const auto& [name, value] : run.settings) add_setting(point, {name, value, "test"});
-  for (const auto& [name, value] : extra) add_setting(point, {name, value, "test"});
-  std::string text;
+std::string answer(const SmallRun& run, const Assignments& changes) {
+  Assignments settings = run.settings;
+  settings.insert(settings.end(), changes.begin(), changes.end());
   try {
-    launch({point}, {.jobs = 1, .limit = {}}, [&](std::size_t, const PointRow& row, std::size_t) {
-      text = row.error;
-      for (const auto& [name, value] : row.metrics) text += name + "=" + value + "\n";
-    });
+    const PointRow row = evaluated(run.platform, run.workload, settings);
+    std::string text = row.error;
+    for (const auto& [name, value] : row.metrics) text += name + "=" + value + "\n";
+    return text;
   } catch (const InputError& error) {
-    text = error.what();  // contradicts another value of the machine
+    return error.what();  // contradicts another value of the machine
   }
-  return text;
 }
 
 std::string number(double value) {
@@ -109,7 +103,7 @@ std::vector<std::string> others(const Parameter& parameter, const ResolvedParame
 bool moves_something(const Parameter& parameter, const std::vector<SmallRun>& all) {
   // The second reading of the link widths is read only where it is chosen.
   const bool second_reading = parameter.name.find("level_table") != std::string_view::npos;
-  const Settings base = second_reading ? Settings{{"fabric.link.reading", "level_table"}} : Settings();
+  const Assignments base = second_reading ? Assignments{{"fabric.link.reading", "level_table"}} : Assignments();
   for (const SmallRun& run : all) {
     if (!applies_to(parameter, run.resolved.machine.fabric.kind)) continue;
     const auto now = std::find_if(run.resolved.parameters.begin(), run.resolved.parameters.end(),
@@ -117,7 +111,7 @@ bool moves_something(const Parameter& parameter, const std::vector<SmallRun>& al
     if (now == run.resolved.parameters.end()) continue;
     const std::string before = second_reading ? answer(run, base) : run.unchanged;
     for (const std::string& value : others(parameter, *now)) {
-      Settings changed = base;
+      Assignments changed = base;
       changed.emplace_back(parameter.name, value);
       if (answer(run, changed) != before) return true;
     }

@@ -49,8 +49,8 @@ TEST(InstructionWorkload, WhatTheMachineHasNotDoesNotFit) {
 }
 
 TEST(DmaCopyWorkload, AnIsolatedTransferTakesIssueDispatchDataAndNotify) {
-  const PointRow row =
-      evaluated("trn2-48xlarge", "dma_copy", {{"bytes", "368000B"}, {"transfers", "1"}, {"descriptor_bytes", "23000B"}});
+  const PointRow row = evaluated("trn2-48xlarge", "dma_copy",
+                                 {{"bytes", "368000B"}, {"transfers", "1"}, {"descriptor_bytes", "23000B"}});
   // 368,000 bytes in 16 descriptors over 16 engines of 23 GB/s = 1,000 ns, and 2.7 ns for each engine's descriptor.
   EXPECT_NEAR(number_of(row, "duration_ns"), 600 + 751 + 1000 + 2.7 + 293 + 314.5, 0.1);
   EXPECT_EQ(number_of(row, "hbm_utilization") > 0, true);
