@@ -143,6 +143,7 @@ std::string claims_text(const Platform& platform) {
 
 int show_platform(const std::string& name, const std::vector<Setting>& settings) {
   std::vector<Override> overrides;
+  overrides.reserve(settings.size());
   for (const Setting& s : settings) overrides.push_back({s.name, s.value, s.place});
   const Platform platform = load_platform(name, overrides);
   Rows rows = {{"parameter", "value", "unit", "low", "high", "confidence", "source"}};
@@ -155,6 +156,7 @@ int show_platform(const std::string& name, const std::vector<Setting>& settings)
 
 int show_workload(const std::string& name, const std::vector<Setting>& settings) {
   std::vector<WorkloadOverride> overrides;
+  overrides.reserve(settings.size());
   for (const Setting& s : settings) overrides.push_back({s.name, s.value, s.place});
   Rows rows = {{"parameter", "value", "unit", "source"}};
   for (const WorkloadParameter& p : load_workload(name, overrides, data_folder()).parameters) {

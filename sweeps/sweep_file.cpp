@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <stdexcept>
 
@@ -174,7 +175,9 @@ class Reader {
           row.fields[c].text.empty()) {
         continue;
       }
-      Check check{id, columns_[c].name, -INFINITY, INFINITY, {}, file_.place(row, c)};
+      Check check{
+          id, columns_[c].name,   -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity(),
+          {}, file_.place(row, c)};
       if (find_metric(check.metric)->unit.empty()) {
         check.word = row.fields[c].text;
         sweep_.checks.push_back(check);

@@ -64,7 +64,7 @@ Machine::Machine(const MachineSpec& spec, const Topology& topology, const Job& j
 
 void Machine::build_chips(const SimulationOptions& options) {
   for (std::uint32_t c = 0; c < spec_.chips; ++c) {
-    const auto first = simulated_.begin() + c * spec_.cores_per_chip;
+    const auto first = simulated_.begin() + std::ptrdiff_t{c} * spec_.cores_per_chip;
     if (std::none_of(first, first + spec_.cores_per_chip, [](bool used) { return used; })) continue;
     chips_.push_back(std::make_unique<Chip>(("chip" + std::to_string(c)).c_str(), ChipId(c), spec_, addresses_,
                                             payloads_, job_, simulated_, options));
@@ -105,12 +105,11 @@ RunRecord Machine::collect() const {
       for (std::size_t i = 0; i < operators.size(); ++i) by_name[program.operators[i]].add(operators[i]);
     }
     for (std::size_t s = 0; s < chip->stacks().size(); ++s) {
-      const CoreId first(
-          static_cast<std::uint32_t>(chip->cores().front()->id.value() / spec_.cores_per_chip * spec_.cores_per_chip +
-                                     s * spec_.cores_per_stack()));
+      const std::uint32_t first = chip->cores().front()->id.value() / spec_.cores_per_chip * spec_.cores_per_chip +
+                                  static_cast<std::uint32_t>(s) * spec_.cores_per_stack();
       std::uint64_t weight = 0;
       for (std::uint32_t c = 0; c < spec_.cores_per_stack(); ++c) {
-        weight = std::max(weight, weight_of(CoreId(first.value() + c)));
+        weight = std::max(weight, weight_of(CoreId(first + c)));
       }
       record.activity.hbm_write_bytes += chip->stacks()[s]->written_bytes() * weight;
       record.bytes_received += chip->stacks()[s]->received_bytes() * weight;

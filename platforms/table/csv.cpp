@@ -174,7 +174,10 @@ CsvFile read_csv(const std::string& path, const std::vector<std::string>& column
     const std::string wanted = i < columns.size() ? columns[i] : "";
     if (found == wanted) continue;
     std::string list;
-    for (const std::string& column : columns) list += (list.empty() ? "" : ",") + column;
+    for (const std::string& column : columns) {
+      if (!list.empty()) list += ',';
+      list += column;
+    }
     throw InputError(file.at(
         file.header, i, "the header has '" + found + "' where '" + wanted + "' belongs; the header must be " + list));
   }

@@ -14,7 +14,7 @@ Handle all_reduce(const Communicator& c, std::uint64_t units, std::uint64_t unit
 }
 
 std::uint64_t all_reduce_bytes(std::uint32_t ranks, std::uint64_t units, std::uint64_t unit_bytes) {
-  return ranks == 1 ? 0 : 2 * (ranks - 1) * ceil_div(units, ranks) * unit_bytes;
+  return ranks == 1 ? 0 : 2 * std::uint64_t{ranks - 1} * ceil_div(units, ranks) * unit_bytes;
 }
 
 }  // namespace trnsim

@@ -196,7 +196,7 @@ std::uint64_t issued_flop(const Mapping& m, const GroupPrograms& programs) {
 LayerFlop layer_flop(const ModelShape& model, Wide tokens, Wide pairs) {
   LayerFlop flop;
   flop.qkv = 2 * tokens * model.hidden * (model.q_width() + 2 * model.kv_width());
-  flop.scores = 2 * model.q_width() * pairs;
+  flop.scores = pairs * 2 * model.q_width();
   flop.values = flop.scores;
   flop.output = 2 * tokens * model.q_width() * model.hidden;
   flop.router = 2 * tokens * model.hidden * model.experts;

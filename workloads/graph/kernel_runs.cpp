@@ -134,7 +134,7 @@ LoweredWorkload lower_matmul(const Settings& s, const MachineSpec& machine) {
 LoweredWorkload lower_attention(const Settings& s, const MachineSpec& machine) {
   const Wide sequences = s.batch, queries = s.query_tokens, keys = s.context;
   check_operands(2 * sequences * (queries * s.model.q_width() + keys * s.model.kv_width()) * kBf16Bytes, machine);
-  const std::uint64_t useful = countable(4 * s.model.q_width() * pairs_of(s));
+  const std::uint64_t useful = countable(pairs_of(s) * 4 * s.model.q_width());
   LoweredWorkload lowered;
   const std::uint64_t width = s.model.q_width() + 2 * s.model.kv_width();
   const std::uint64_t rows =
