@@ -4,7 +4,6 @@
 // leading to this build. ./demo and ./test are the set-up itself: here they must exist and parse. A block fenced
 // ```console shows a dialogue and is not run.
 #include <gtest/gtest.h>
-#include <stdlib.h>  // NOLINT: mkdtemp
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -17,6 +16,8 @@
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "tests/temporary_folder.h"
 
 namespace trnsim {
 namespace {
@@ -61,25 +62,19 @@ std::vector<Block> blocks_of(const fs::path& document) {
 class TreeCopy {
  public:
   TreeCopy() {
-    std::string name = (fs::temp_directory_path() / "trnsim docs XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
     for (const auto& entry : fs::directory_iterator(TRNSIM_ROOT)) {
       const fs::path file = entry.path().filename();
       if (file == ".git" || file == "build") continue;
-      fs::copy(entry.path(), path_ / file, fs::copy_options::recursive);
+      fs::copy(entry.path(), path() / file, fs::copy_options::recursive);
     }
-    fs::remove_all(path_ / "results/runs");
-    fs::create_directory(path_ / "build");
-    fs::create_directory_symlink(TRNSIM_BUILD, path_ / "build/release");
+    fs::remove_all(path() / "results/runs");
+    fs::create_directory(path() / "build");
+    fs::create_directory_symlink(TRNSIM_BUILD, path() / "build/release");
   }
-  ~TreeCopy() { fs::remove_all(path_); }
-  TreeCopy(const TreeCopy&) = delete;
-  TreeCopy& operator=(const TreeCopy&) = delete;
-  [[nodiscard]] const fs::path& path() const { return path_; }
+  [[nodiscard]] const fs::path& path() const { return folder_.path(); }
 
  private:
-  fs::path path_;
+  TemporaryFolder folder_{"trnsim docs "};
 };
 
 struct Outcome {

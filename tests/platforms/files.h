@@ -1,8 +1,6 @@
 // Files and messages for the tests of readers.
 #pragma once
 
-#include <stdlib.h>  // NOLINT: mkdtemp
-
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -11,34 +9,23 @@
 
 #include "models/mechanism/error.h"
 #include "platforms/platform.h"
+#include "tests/temporary_folder.h"
 
 namespace trnsim::sample {
 
 /// A temporary folder that goes with its test.
 class Files {
  public:
-  Files() {
-    std::string name = (std::filesystem::temp_directory_path() / "trnsim-platforms-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    folder_ = name;
-  }
-  ~Files() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  Files(const Files&) = delete;
-  Files& operator=(const Files&) = delete;
-
-  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
   std::string write(const std::string& name, std::string_view text) const {
-    std::ofstream file(folder_ / name, std::ios::binary);
+    std::ofstream file(folder_.path() / name, std::ios::binary);
     file.write(text.data(), static_cast<std::streamsize>(text.size()));
     if (!file) throw std::runtime_error("cannot write " + name);
     return path(name);
   }
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 /// Platform `name` with all that it inherits as the text of one file.

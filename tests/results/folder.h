@@ -1,7 +1,5 @@
-// A temporary folder that goes with its test.
+// A folder of a test's own, and what is in it.
 #pragma once
-
-#include <stdlib.h>  // NOLINT: mkdtemp
 
 #include <filesystem>
 #include <fstream>
@@ -9,26 +7,11 @@
 #include <stdexcept>
 #include <string>
 
+#include "tests/temporary_folder.h"
+
 namespace trnsim::sample {
 
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "trnsim-test-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using Folder = TemporaryFolder;
 
 inline std::string read(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);

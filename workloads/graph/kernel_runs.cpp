@@ -56,7 +56,6 @@ void finish_facts(LoweredWorkload& lowered, const Settings& s, const MachineSpec
   facts.lnc = s.lnc;
   facts.tp = facts.ep = facts.dp = 1;
   facts.idle_cores = machine.cores() - s.lnc;
-  facts.peak_dtype = std::string(name(dtype));
   set_roofline(lowered, machine, dtype, useful);
 }
 
@@ -127,6 +126,7 @@ LoweredWorkload lower_matmul(const Settings& s, const MachineSpec& machine) {
   for (std::uint32_t lane = 0; lane < s.lnc; ++lane) {
     if (s.m > 0) lowered.facts.weight_bytes += storage_bytes(s.k * share(s.n, s.lnc, lane), s.dtype);
   }
+  lowered.facts.peak_dtype = std::string(name(s.dtype));
   finish_facts(lowered, s, machine, s.dtype, useful);
   return lowered;
 }
@@ -149,6 +149,7 @@ LoweredWorkload lower_attention(const Settings& s, const MachineSpec& machine) {
       attention_prefill(w, prefill_of(w, s), {});
     }
   });
+  lowered.facts.peak_dtype = std::string(name(Dtype::kBf16));
   finish_facts(lowered, s, machine, Dtype::kBf16, useful);
   return lowered;
 }
@@ -170,7 +171,6 @@ LoweredWorkload lower_dma_copy(const Settings& s, const MachineSpec& machine) {
   lowered.facts.copy_bytes = s.bytes;
   lowered.facts.copy_hbm_ends = ends;
   finish_facts(lowered, s, machine, Dtype::kBf16, 0);
-  lowered.facts.peak_dtype.clear();
   return lowered;
 }
 
@@ -190,7 +190,6 @@ LoweredWorkload lower_instruction(const Settings& s, const MachineSpec& machine)
                            .warmup = s.warmup});
   });
   finish_facts(lowered, s, machine, s.dtype, 0);
-  lowered.facts.peak_dtype.clear();
   return lowered;
 }
 
