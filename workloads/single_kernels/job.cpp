@@ -10,17 +10,35 @@
 namespace trnsim {
 namespace {
 
-std::shared_ptr<const Program> program_of(const Placement& p, const MachineSpec& machine, std::uint32_t lane,
-                                          std::uint64_t resident, const std::function<void(KernelWriter&)>& write) {
-  ProgramBuilder program(p.kernel);
-  KernelWriter w(program, machine, p.lnc, lane, resident, 0);
+/// What one physical core runs.
+template <class Writer>
+std::shared_ptr<const Program> finished(ProgramBuilder& program, Writer& w, const std::string& kernel,
+                                        const std::function<void(Writer&)>& write) {
   const std::uint32_t segment = program.segment("kernel", [&](SegmentBuilder& b) {
     w.write_to(b);
-    b.operator_is(p.kernel);
+    b.operator_is(kernel);
     write(w);
   });
   program.call(segment);
   return program.finish();
+}
+
+Job placed(const Placement& p, const MachineSpec& machine,
+           const std::function<std::shared_ptr<const Program>(std::uint32_t lane)>& program_of) {
+  std::vector<std::shared_ptr<const Program>> programs;
+  for (std::uint32_t lane = 0; lane < p.lnc; ++lane) programs.push_back(program_of(lane));
+  Job job;
+  job.cores.resize(machine.cores());
+  for (std::uint32_t first = 0; first < p.physical_cores(); first += p.lnc) {
+    ReplicaGroup group;
+    for (std::uint32_t lane = 0; lane < p.lnc; ++lane) {
+      const std::uint32_t sibling = p.lnc == 1 ? lane : 1 - lane;
+      job.cores[first + lane] = {programs[lane], {}, {CoreId(first + sibling)}};
+      group.cores.push_back(CoreId(first + lane));
+    }
+    job.replicas.push_back(group);
+  }
+  return job;
 }
 
 }  // namespace
@@ -41,22 +59,19 @@ std::uint64_t share_of(std::uint64_t count, std::uint32_t lnc, std::uint32_t lan
 
 Job job_of(const Placement& p, const MachineSpec& machine, std::uint64_t resident,
            const std::function<void(KernelWriter&)>& write) {
-  std::vector<std::shared_ptr<const Program>> programs;
-  for (std::uint32_t lane = 0; lane < p.lnc; ++lane) {
-    programs.push_back(program_of(p, machine, lane, resident, write));
-  }
-  Job job;
-  job.cores.resize(machine.cores());
-  for (std::uint32_t first = 0; first < p.physical_cores(); first += p.lnc) {
-    ReplicaGroup group;
-    for (std::uint32_t lane = 0; lane < p.lnc; ++lane) {
-      const std::uint32_t sibling = p.lnc == 1 ? lane : 1 - lane;
-      job.cores[first + lane] = {programs[lane], {}, {CoreId(first + sibling)}};
-      group.cores.push_back(CoreId(first + lane));
-    }
-    job.replicas.push_back(group);
-  }
-  return job;
+  return placed(p, machine, [&](std::uint32_t lane) {
+    ProgramBuilder program(p.kernel);
+    KernelWriter w(program, machine, p.lnc, lane, resident, 0);
+    return finished(program, w, p.kernel, write);
+  });
+}
+
+Job tile_job_of(const Placement& p, const MachineSpec& machine, const std::function<void(TileWriter&)>& write) {
+  return placed(p, machine, [&](std::uint32_t lane) {
+    ProgramBuilder program(p.kernel);
+    TileWriter w(program, machine, p.lnc, lane);
+    return finished(program, w, p.kernel, write);
+  });
 }
 
 void finish_facts(LoweredWorkload& lowered, const Placement& p, const MachineSpec& machine, Dtype dtype,

@@ -32,6 +32,10 @@ struct Placement {
 [[nodiscard]] Job job_of(const Placement& placement, const MachineSpec& machine, std::uint64_t resident,
                          const std::function<void(KernelWriter&)>& write);
 
+/// The same for a kernel that lays out SBUF and PSUM by itself.
+[[nodiscard]] Job tile_job_of(const Placement& placement, const MachineSpec& machine,
+                              const std::function<void(TileWriter&)>& write);
+
 /// Completes facts and roofline from the programs. `useful` FLOPs are those of one logical core.
 void finish_facts(LoweredWorkload& lowered, const Placement& placement, const MachineSpec& machine, Dtype dtype,
                   std::uint64_t useful);
