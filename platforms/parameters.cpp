@@ -102,7 +102,6 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"core.tensor.mx_rows", Dimension::kCount, 0, 16384, "contraction depth of one MXFP8 or MXFP4 pass; 0 = no microscaling", Applies::kAlways, TRNSIM_FIELD(core.tensor.mx_rows)},
     {"core.tensor.rows", Dimension::kCount, 1, 4096, "contraction depth of one BF16 pass", Applies::kAlways, TRNSIM_FIELD(core.tensor.rows)},
     {"core.tensor.weight_load", Dimension::kCount, 0, 4096, "cycles to load a full stationary tile", Applies::kAlways, TRNSIM_FIELD(core.tensor.weight_load)},
-    {"core.vector.binary_passes", Dimension::kCount, 1, 64, "passes over two inputs, other, in SBUF: 2 where both share a read port", Applies::kAlways, TRNSIM_FIELD(core.vector.binary_passes)},
     {"core.vector.binary_rate", Dimension::kCount, 1, 64, "elements per partition and cycle: two inputs, other", Applies::kAlways, TRNSIM_FIELD(core.vector.binary_rate)},
     {"core.vector.binary_rate_16bit", Dimension::kCount, 1, 64, "elements per partition and cycle: two inputs, 16-bit or narrower, in SBUF", Applies::kAlways, TRNSIM_FIELD(core.vector.binary_rate_16bit)},
     {"core.vector.clock", Dimension::kFrequency, 1e6, 1e11, "clock of the vector engine", Applies::kAlways, TRNSIM_FIELD(core.vector.clock)},

@@ -36,7 +36,6 @@ struct VectorSpec {
   std::uint32_t psum_rate = 0;          ///< any operand in PSUM
   std::uint32_t binary_rate_16bit = 0;  ///< two inputs, 16-bit in SBUF
   std::uint32_t binary_rate = 0;        ///< two inputs, other
-  std::uint32_t binary_passes = 1;      ///< over two inputs of other types in SBUF: 2 where both share a read port
   std::uint32_t reduce_rate = 0;
   std::uint32_t reciprocal_cycles = 0;  ///< cycles/element
   std::uint32_t exponential_rate = 0;   ///< fused exponential, elements/partition/cycle; 0 = not present

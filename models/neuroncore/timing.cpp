@@ -56,16 +56,8 @@ std::uint64_t vector_rate(const VectorSpec& v, const Instruction& i) {
   }
 }
 
-// Two inputs that share the one read port of SBUF take it in turns; an operand in PSUM has a port of its own.
-// Source: NKI architecture guide for v2 (2N cycles for two inputs) and ISA reference (N with one operand in PSUM, and
-// for contiguous 16-bit operands).
-std::uint64_t vector_passes(const VectorSpec& v, const Instruction& i) {
-  return i.op == Op::kBinary && !touches_psum(i) && !is_16bit_or_narrower(i.dtype) ? v.binary_passes : 1;
-}
-
 Cost vector_cost(const VectorSpec& v, const Instruction& i, std::uint64_t free) {
-  const std::uint64_t cycles =
-      i.op == Op::kReciprocal ? free * v.reciprocal_cycles : ceil_div(free, vector_rate(v, i)) * vector_passes(v, i);
+  const std::uint64_t cycles = i.op == Op::kReciprocal ? free * v.reciprocal_cycles : ceil_div(free, vector_rate(v, i));
   return {std::max<std::uint64_t>(cycles, v.minimum_interval), v.clock, v.issue_overhead, v.completion};
 }
 

@@ -145,12 +145,6 @@ TEST(Machines, Trainium1AndInferentia2AreTwoNeuronCoresV2WithAnHbmStackEach) {
   }
 }
 
-TEST(Machines, AnFp32ProductOf8192ColumnsOnTrainium1TakesFifteenMicroseconds) {
-  const VectorSpec v = load_platform("trn1-2xlarge").machine.core.vector;
-  const Time taken = duration(std::uint64_t{8192} / v.binary_rate * v.binary_passes, v.clock);
-  EXPECT_NEAR(microseconds(taken + v.issue_overhead + v.completion), 14.987, 0.3) << "a vendor profile";
-}
-
 TEST(Machines, ATrainium3Gen2UltraServerHas362PetaflopsOfMxfp8ByBothCounts) {
   const Platform gen2 = load_platform("trn3-ultraserver-gen2");
   EXPECT_DOUBLE_EQ(gen2.machine.array_peak(Dtype::kMxfp8), 2.0 * 512 * 128 * 2.4e9 * 1152);

@@ -92,16 +92,6 @@ TEST(VectorTiming, FastModesDependOnTypeAndSpace) {
   EXPECT_EQ(cycles(Engine::kVector, vector(Op::kReciprocal, Dtype::kFp32), 1024), 6144U);
 }
 
-TEST(VectorTiming, TwoFp32InputsOfNcV2ShareAReadPortUnlessOneIsInPsum) {
-  CoreSpec v2 = core_v3();
-  v2.vector.binary_rate_16bit = 1;
-  v2.vector.binary_passes = 2;
-  const auto taken = [&](const Instruction& i) { return cost_of(v2, Engine::kVector, i, 1024).cycles; };
-  EXPECT_EQ(taken(vector(Op::kBinary, Dtype::kFp32)), 2048U);
-  EXPECT_EQ(taken(vector(Op::kBinary, Dtype::kFp32, Space::kPsum)), 1024U);
-  EXPECT_EQ(taken(vector(Op::kBinary, Dtype::kBf16)), 1024U);
-}
-
 TEST(VectorTiming, TheFusedExponentialIsFourPerCycleWhereItExistsAndRefusedWhereNot) {
   CoreSpec core = core_v3();
   const Instruction exponential = vector(Op::kExponential, Dtype::kFp32);
