@@ -15,6 +15,8 @@ constexpr std::array kKernels = {
     KernelInfo{"matmul", "C[m x n] = A[m x k] B[k x n], all in HBM"},
     KernelInfo{"matmul_blocked",
                "the same by blocks in a given loop order; sums over blocks of k are added up in SBUF"},
+    KernelInfo{"matmul_lora", "the same with a low-rank correction; partial sums and transposed rows go through HBM"},
+    KernelInfo{"matmul_strip", "the same for A stored by rows, which the tensor engine transposes strip by strip"},
     KernelInfo{"matmul_tiled",
                "the same by groups of PSUM banks; operands loaded tile by tile or one of them resident"},
     KernelInfo{"moe", "gate, up, activation, down and weighted sum of the experts drawn"},

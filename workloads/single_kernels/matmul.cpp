@@ -20,20 +20,16 @@ constexpr std::uint64_t kBf16Bytes = 2;
 // Blocks of the last step of the NKI matmul tutorial, in tiles of [stationary x moving].
 constexpr std::uint64_t kTilesOfM = 16, kTilesOfN = 2, kTilesOfK = 8;
 
-struct Schedule {
-  std::string_view name;
-  void (*emit)(TileWriter&, const ScheduledMatmul&);
-  MatmulReads (*reads)(const CoreSpec&, const ScheduledMatmul&);
-};
-
 constexpr std::array kSchedules = {
-    Schedule{"tiled", tiled_matmul, tiled_matmul_reads},
-    Schedule{"hoisted_loads", hoisted_loads_matmul, hoisted_loads_matmul_reads},
-    Schedule{"resident_rhs", resident_rhs_matmul, resident_rhs_matmul_reads},
-    Schedule{"blocked", blocked_matmul, blocked_matmul_reads},
+    MatmulScheduleInfo{"tiled", tiled_matmul, tiled_matmul_reads},
+    MatmulScheduleInfo{"hoisted_loads", hoisted_loads_matmul, hoisted_loads_matmul_reads},
+    MatmulScheduleInfo{"resident_rhs", resident_rhs_matmul, resident_rhs_matmul_reads},
+    MatmulScheduleInfo{"blocked", blocked_matmul, blocked_matmul_reads},
+    MatmulScheduleInfo{"strip", strip_matmul, strip_matmul_reads},
+    MatmulScheduleInfo{"lora", lora_matmul, lora_matmul_reads},
 };
-constexpr std::array<std::string_view, 5> kScheduleNames = {"auto", "tiled", "hoisted_loads", "resident_rhs",
-                                                            "blocked"};
+constexpr std::array<std::string_view, kSchedules.size() + 1> kScheduleNames = {
+    "auto", "tiled", "hoisted_loads", "resident_rhs", "blocked", "strip", "lora"};
 
 std::array<Axis, 3> order_of(const std::string& letters) {
   std::array<Axis, 3> order{};
@@ -77,6 +73,10 @@ ScheduledMatmul scheduled(const SettingReader& read, const CoreSpec& core, bool 
   if (!read.is_auto("epilogue")) {
     s.epilogue = read.choice<MatmulEpilogue, 4>("epilogue", {"none", "bias_gelu", "bias_gelu_kernel", "softmax"});
   }
+  if (!read.is_auto("prologue")) {
+    s.prologue = read.choice<MatmulPrologue, 2>("prologue", {"none", "add_rms_norm"});
+  }
+  s.lora_rank = read.count_or("lora_rank", 0);
   read_blocks(read, core, by_blocks, s);
   return s;
 }
@@ -93,7 +93,7 @@ Job own_schedule(const SettingReader& read, const Placement& placement, const Ma
   });
 }
 
-Job given_schedule(const Schedule& schedule, const SettingReader& read, const Placement& placement,
+Job given_schedule(const MatmulScheduleInfo& schedule, const SettingReader& read, const Placement& placement,
                    const MachineSpec& machine, WorkloadFacts& facts) {
   const ScheduledMatmul whole = scheduled(read, machine.core, schedule.name == "blocked");
   return tile_job_of(placement, machine, [&](TileWriter& w) {
@@ -114,7 +114,8 @@ LoweredWorkload lower_matmul(const SettingReader& read, const MachineSpec& machi
   const Dtype dtype = read.dtype("dtype");
   check_multiplies(machine, dtype);
   check_operands(batch * ((m * k + k * n) * quarter_bits(dtype) / kQuarterBitsPerByte + m * n * kBf16Bytes), machine);
-  const std::uint64_t useful = countable(2 * batch * m * n * k);
+  const Wide rank = read.count_or("lora_rank", 0);
+  const std::uint64_t useful = countable(2 * batch * (m * n * k + m * rank * (k + n)));
   LoweredWorkload lowered;
   const std::size_t schedule =
       read.is_auto("schedule") ? 0 : read.choice<std::size_t, kScheduleNames.size()>("schedule", kScheduleNames);
