@@ -37,8 +37,6 @@ Cost tensor_cost(const CoreSpec& core, const Instruction& i, std::uint64_t free)
 std::uint64_t vector_rate(const VectorSpec& v, const Instruction& i) {
   switch (i.op) {
     case Op::kCopy:
-    case Op::kMemset:
-    case Op::kTensorScalar:
       if (touches_psum(i)) return v.psum_rate;
       return is_16bit_or_narrower(i.dtype) ? v.copy_rate_16bit : v.copy_rate;
     case Op::kBinary:

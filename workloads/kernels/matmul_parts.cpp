@@ -122,7 +122,8 @@ Handle MatmulParts::accumulate(std::span<const Step> steps, std::uint64_t column
 
 void OperandStream::reserve(std::uint64_t& room) {
   if (least() > room) throw InfeasibleError("an operand block needs more SBUF than is left");
-  const std::uint64_t more = std::min((plan_.buffers - 1) * plan_.pieces, (room - least()) / plan_.slot);
+  const std::uint64_t wanted = plan_.units > 1 ? (plan_.buffers - 1) * plan_.pieces : 0;
+  const std::uint64_t more = std::min(wanted, (room - least()) / plan_.slot);
   spare_ = more;
   room -= least() + more * plan_.slot;
   ring_ = parts_.writer().program().sbuf_ring(Bytes(plan_.slot), static_cast<std::uint32_t>(plan_.pieces + more));
