@@ -82,10 +82,10 @@ constexpr std::array kTable = {
                          "number format of what is written; auto: fp32 if the operands are, else bf16", "matmul"},
     WorkloadParameterRow{"accumulator_dtype", kWord, 0, 0, "fp32|bf16", true,
                          "number format of partial sums in SBUF; auto: result_dtype", "matmul"},
-    WorkloadParameterRow{
-        "schedule", kWord, 0, 0, "", false,
-        "how the kernel is written; matmul: auto, tiled, hoisted_loads, resident_rhs, blocked, strip or lora",
-        "matmul"},
+    WorkloadParameterRow{"schedule", kWord, 0, 0, "", false,
+                         "how the kernel is written; matmul: auto, tiled, hoisted_loads, kept_loads, resident_rhs, "
+                         "blocked, strip or lora",
+                         "matmul"},
     WorkloadParameterRow{"loop_order", kWord, 0, 0, "nkm|nmk|mnk|mkn|knm|kmn", true,
                          "block loops, outermost first; auto: nkm", "matmul"},
     WorkloadParameterRow{"loop", kWord, 0, 0, "unrolled|rolled", true,
