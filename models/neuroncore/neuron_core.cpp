@@ -185,7 +185,7 @@ void NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
   if (instruction.op != Op::kDma && sequencer.repeats_left == 0) {
     sequencer.last_completion = std::max(sequencer.last_completion, sequencer.free_at + completion);
     last_ = std::max(last_, sequencer.last_completion);
-    executed.span.end = sequencer.last_completion;
+    executed.span.end = std::max(executed.span.end, sequencer.free_at + completion);
     signal_at(sequencer.last_completion + spec_.control.semaphore, instruction);
   }
   if (instruction.op == Op::kLoopEnd) {
