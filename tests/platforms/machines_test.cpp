@@ -31,8 +31,9 @@ double at_tdp_kw(const MachineSpec& m) {
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 
 TEST(Machines, OnlyWholeMachinesAreListed) {
-  EXPECT_EQ(platform_names(), (std::vector<std::string>{"trn2-48xlarge", "trn2-ultraserver", "trn3-ultraserver-gen1",
-                                                        "trn3-ultraserver-gen2"}));
+  EXPECT_EQ(platform_names(),
+            (std::vector<std::string>{"trn2-3xlarge", "trn2-48xlarge", "trn2-ultraserver", "trn3-3xlarge",
+                                      "trn3-ultraserver-gen1", "trn3-ultraserver-gen2"}));
 }
 
 TEST(Machines, EveryNumberHasASourceOfItsOwnKind) {
@@ -76,7 +77,7 @@ TEST(Machines, WhatWasFittedIsCalibratedAndNamesWhatItWasFittedOn) {
 }
 
 TEST(Machines, NothingOnTrainium3IsCalledMeasured) {
-  for (const char* name : {"trn3-ultraserver-gen1", "trn3-ultraserver-gen2"}) {
+  for (const char* name : {"trn3-3xlarge", "trn3-ultraserver-gen1", "trn3-ultraserver-gen2"}) {
     for (const ResolvedParameter& p : load_platform(name).parameters) {
       EXPECT_NE(p.confidence, "measured")
           << name << " " << p.name << ": no instruction or collective was measured there";
@@ -100,6 +101,30 @@ TEST(Machines, ShapesAreTheDocumentedOnes) {
   EXPECT_EQ(gen2.chips, 144U);
   EXPECT_EQ(gen2.cores(), 1152U);
   EXPECT_TRUE(gen2.fabric.sled_switch);
+}
+
+TEST(Machines, OneChipAloneIsTheChipOfTheLargerMachinesWithoutLinks) {
+  const struct {
+    const char *alone, *larger;
+    std::uint32_t cores;
+  } cases[] = {{"trn2-3xlarge", "trn2-48xlarge", 8}, {"trn3-3xlarge", "trn3-ultraserver-gen1", 8}};
+  for (const auto& c : cases) {
+    const Platform alone = load_platform(c.alone);
+    const Platform larger = load_platform(c.larger);
+    EXPECT_EQ(alone.machine.chips, 1U) << c.alone;
+    EXPECT_EQ(alone.machine.cores(), c.cores) << c.alone;
+    EXPECT_EQ(alone.machine.fabric.kind, FabricKind::kNone) << c.alone;
+    EXPECT_DOUBLE_EQ(alone.machine.array_peak(Dtype::kBf16) * larger.machine.chips,
+                     larger.machine.array_peak(Dtype::kBf16));
+    for (const ResolvedParameter& p : alone.parameters) {
+      EXPECT_EQ(p.name.find("fabric.link"), std::string::npos) << c.alone;
+      const auto same = std::find_if(larger.parameters.begin(), larger.parameters.end(),
+                                     [&](const ResolvedParameter& other) { return other.name == p.name; });
+      if (!p.name.starts_with("core.") && !p.name.starts_with("chip.") && !p.name.starts_with("dma.")) continue;
+      ASSERT_NE(same, larger.parameters.end()) << p.name;
+      EXPECT_EQ(p.value + p.unit, same->value + same->unit) << c.alone << " " << p.name;
+    }
+  }
 }
 
 TEST(Machines, ATrainium3Gen2UltraServerHas362PetaflopsOfMxfp8ByBothCounts) {
@@ -147,6 +172,10 @@ TEST(Machines, PowerClosesOnTheTotalsOfItsSources) {
   EXPECT_NEAR(at_tdp_kw(load_platform("trn3-ultraserver-gen1").machine), 64.9, 0.05);
   EXPECT_NEAR(at_tdp_kw(load_platform("trn3-ultraserver-gen2").machine), 145.1, 0.05);
   EXPECT_NEAR(2 * at_tdp_kw(load_platform("trn2-48xlarge").machine), 26.0, 0.05) << "a standard rack has two servers";
+  EXPECT_NEAR(16 * at_tdp_kw(load_platform("trn2-3xlarge").machine), at_tdp_kw(load_platform("trn2-48xlarge").machine),
+              0.001);
+  EXPECT_NEAR(at_tdp_kw(load_platform("trn3-3xlarge").machine), 0.975, 0.005)
+      << "Gen1's 1.015 less switches and cables";
 }
 
 TEST(Machines, AllInUtilityPowerPerChip) {
