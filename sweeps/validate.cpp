@@ -52,9 +52,19 @@ std::string ladder_line(const LadderScore& ladder) {
          " (bound " + percent(kLadderRatio) + ", " + (ratio ? "pass" : "FAIL") + ")\n";
 }
 
+/// Why points are misses, a line each.
+std::string messages(const std::vector<Measurement>& measurements) {
+  std::string text;
+  for (const Measurement& m : measurements) {
+    if (!m.predicted) text += m.id + ": " + m.status + ": " + m.error + "\n";
+  }
+  return text.empty() ? text : text + "\n";
+}
+
 std::string tables(const std::vector<Measurement>& measurements, const Scores& scores) {
-  return aligned(point_rows(measurements), true) + "\n" + aligned(group_rows(scores.groups), true) + "\n" +
-         aligned(class_rows(scores), true) + ladder_line(scores.all.ladder);
+  return aligned(point_rows(measurements), true) + "\n" + messages(measurements) +
+         aligned(group_rows(scores.groups), true) + "\n" + aligned(class_rows(scores), true) +
+         ladder_line(scores.all.ladder);
 }
 
 /// 3 if a simulation failed, else 1 if a class is outside its bound.

@@ -119,12 +119,7 @@ std::string exclusions(const std::vector<Exclusion>& list) {
 }
 
 std::string points(const std::vector<Measurement>& measurements) {
-  TextRows rows = point_rows(measurements);
-  for (std::size_t i = 0; i < measurements.size(); ++i) {
-    // Messages name files of the computer that ran.
-    if (!measurements[i].predicted) rows[i + 1].back() = "miss";
-  }
-  return "## Points\n\n" + markdown(rows);
+  return "## Points\n\n" + markdown(point_rows(measurements));
 }
 
 }  // namespace

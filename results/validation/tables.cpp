@@ -64,7 +64,7 @@ TextRows point_rows(const std::vector<Measurement>& measurements) {
       rows.push_back({m.id, m.metric, short_number(m.expected), short_number(*m.predicted),
                       percent(relative_error(*m.predicted, m.expected), true)});
     } else {
-      rows.push_back({m.id, m.metric, short_number(m.expected), m.status, m.error});
+      rows.push_back({m.id, m.metric, short_number(m.expected), m.status, "miss"});
     }
   }
   return rows;
@@ -81,7 +81,7 @@ TextRows group_rows(const std::vector<GroupScore>& groups) {
 }
 
 TextRows class_rows(const Scores& scores) {
-  TextRows rows = {{"class", "groups", "points", "error", "bound", "", "roofline alone", "first run", "fitted",
+  TextRows rows = {{"class", "groups", "points", "error", "bound", "verdict", "roofline alone", "first run", "fitted",
                     "held out", "ladder order", "ladder ratio error"}};
   for (const ClassScore& c : scores.classes) rows.push_back(class_row(c));
   rows.push_back(class_row(scores.all));

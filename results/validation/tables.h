@@ -16,7 +16,7 @@ using TextRows = std::vector<std::vector<std::string>>;
 /// Five significant digits.
 [[nodiscard]] std::string short_number(double value);
 
-/// id, metric, expected, predicted, error; status and message in place of what a miss has not.
+/// id, metric, expected, predicted, error; a miss has its status in place of a prediction.
 [[nodiscard]] TextRows point_rows(const std::vector<Measurement>& measurements);
 
 [[nodiscard]] TextRows group_rows(const std::vector<GroupScore>& groups);
