@@ -67,6 +67,15 @@ std::string tables(const std::vector<Measurement>& measurements, const Scores& s
          ladder_line(scores.all.ladder);
 }
 
+/// Adds to first_run.csv what is not there yet.
+void record_first(std::vector<Measurement>& measurements) {
+  FirstRun first(note("first_run.csv"));
+  const std::size_t added = first.record(measurements);
+  first.write();
+  for (Measurement& m : measurements) m.first = first.predicted(m.id, m.metric);
+  std::fprintf(stderr, "%zu predictions added to %s\n", added, note("first_run.csv").c_str());
+}
+
 /// 3 if a simulation failed, else 1 if a class is outside its bound.
 int status_of(const Validation& validation, const Scores& scores) {
   const bool failed =
@@ -91,14 +100,9 @@ int validate(const ValidateCommand& command) {
     std::fputs("stopped\n", stderr);
     return kInterrupted;
   }
+  if (command.record_first) record_first(validation.measurements);
   const Scores scores = score(validation.measurements, ladders);
   print(command.csv ? measurements_csv(validation.measurements) : tables(validation.measurements, scores));
-  if (command.record_first) {
-    FirstRun first(note("first_run.csv"));
-    const std::size_t added = first.record(validation.measurements);
-    first.write();
-    std::fprintf(stderr, "%zu predictions added to %s\n", added, note("first_run.csv").c_str());
-  }
   if (!command.docs.empty()) {
     write_validation_page(command.docs,
                           {validation.measurements, scores, validation.calibrations,

@@ -22,6 +22,7 @@ class FirstRun {
   /// Reads `path`.
   explicit FirstRun(const std::string& path);
   [[nodiscard]] std::optional<double> predicted(const std::string& id, const std::string& metric) const;
+  [[nodiscard]] std::size_t size() const { return values_.size(); }
   /// Adds the measurements that are predicted and not yet there; how many those are.
   std::size_t record(const std::vector<Measurement>& measurements);
   void write() const;

@@ -23,6 +23,13 @@ std::string order_of(const LadderScore& ladder) {
   return ladder.pairs == 0 ? percent({}) : std::to_string(ladder.right) + "/" + std::to_string(ladder.pairs);
 }
 
+/// The error of the first run, with the number of points where it is not all of them.
+std::string first_of(const GroupScore& g) {
+  const std::string error = percent(g.first);
+  return g.first_points == 0 || g.first_points == g.points ? error
+                                                           : error + " (" + std::to_string(g.first_points) + ")";
+}
+
 std::vector<std::string> class_row(const ClassScore& c) {
   return {c.name,
           std::to_string(c.groups),
@@ -75,7 +82,7 @@ TextRows group_rows(const std::vector<GroupScore>& groups) {
                     "ladder ratio error"}};
   for (const GroupScore& g : groups) {
     rows.push_back({g.name, ran(g.points, g.missed), percent(g.error), percent(g.worst, true), percent(g.bias, true),
-                    percent(g.roofline), percent(g.first), order_of(g.ladder), percent(g.ladder.ratio_error())});
+                    percent(g.roofline), first_of(g), order_of(g.ladder), percent(g.ladder.ratio_error())});
   }
   return rows;
 }
