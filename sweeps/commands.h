@@ -40,6 +40,7 @@ struct ValidateCommand {
   std::string out;     ///< results folder, or empty
   std::string docs;    ///< folder for the page and its plot, or empty
   bool record_first = false;
+  bool shrink_misses = false;
   std::size_t jobs = 1;
   bool csv = false;
   std::chrono::milliseconds limit;  ///< wall time of one point, zero = none

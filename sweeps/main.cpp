@@ -148,15 +148,16 @@ std::map<std::string, Command> commands() {
         return sweep({file, settings(v), out, jobs(v), v.count("dry-run") > 0, wants_csv(v), limit(v)});
       }};
   all["validate"] = {
-      "validate [FILE.csv]... [--filter PREFIX] [--out DIR] [--docs DIR] [--record-first] [--jobs N] [--timeout "
-      "SECONDS] [--set name=value]... [--format table|csv]",
+      "validate [FILE.csv]... [--filter PREFIX] [--out DIR] [--docs DIR] [--record-first] [--shrink-misses] [--jobs N] "
+      "[--timeout SECONDS] [--set name=value]... [--format table|csv]",
       "run published measurements: the error of each, of each group and of each class",
       {"files"},
       [](po::options_description& o) {
         o.add_options()("filter", po::value<std::string>()->value_name("PREFIX"), "only ids that begin with this")(
             "out", po::value<std::string>()->value_name("DIR"), "write a results folder")(
             "docs", po::value<std::string>()->value_name("DIR"), "write DIR/validation.md and its plot")(
-            "record-first", "add predictions to first_run.csv where there is none yet");
+            "record-first", "add predictions to first_run.csv where there is none yet")(
+            "shrink-misses", "lower the errors of known_misses.csv to those of this run, remove what is within bounds");
         add_jobs(o);
         add_set(o);
         add_timeout(o);
@@ -166,7 +167,7 @@ std::map<std::string, Command> commands() {
         const auto files =
             v.count("files") > 0 ? v["files"].as<std::vector<std::string>>() : std::vector<std::string>();
         return validate({files, settings(v), text(v, "filter"), text(v, "out"), text(v, "docs"),
-                         v.count("record-first") > 0, jobs(v), wants_csv(v), limit(v)});
+                         v.count("record-first") > 0, v.count("shrink-misses") > 0, jobs(v), wants_csv(v), limit(v)});
       }};
   all["list"] = {"list platforms|workloads|parameters|metrics|kernels|collectives|topologies",
                  "list what there is",

@@ -93,6 +93,7 @@ int status_of(const Validation& validation, const Scores& scores) {
 int validate(const ValidateCommand& command) {
   if (!command.docs.empty()) check_whole_run(command, "--docs");
   if (command.record_first) check_whole_run(command, "--record-first");
+  if (command.shrink_misses) check_whole_run(command, "--shrink-misses");
   Validation validation =
       read_validation(command.files.empty() ? validation_files() : command.files, command.filter, command.settings);
   const std::vector<Ladder> ladders = read_ladders(note("ladders.csv"));
@@ -103,6 +104,10 @@ int validate(const ValidateCommand& command) {
   if (command.record_first) record_first(validation.measurements);
   const Scores scores = score(validation.measurements, ladders);
   print(command.csv ? measurements_csv(validation.measurements) : tables(validation.measurements, scores));
+  if (command.shrink_misses) {
+    const std::string file = note("known_misses.csv");
+    write_file(file, known_misses_csv(shrunk(read_known_misses(file), scores)));
+  }
   if (!command.docs.empty()) {
     write_validation_page(command.docs,
                           {validation.measurements, scores, validation.calibrations,

@@ -35,9 +35,39 @@ double error_at(const CsvFile& file, const CsvRow& row, std::size_t field) {
   return percent / 100;
 }
 
-std::string percent(double fraction) {
+/// To a tenth of a percent, so that a record is never below what was measured.
+std::string rounded_up(double fraction) {
   if (!std::isfinite(fraction)) return std::string(kNever);
   return format_number(std::ceil(fraction * 1000) / 10) + "%";
+}
+
+/// A record that is half a percent above what is measured is out of date.
+constexpr double kStale = 0.005;
+
+/// A class or group and its bound.
+struct Held {
+  std::string scope, name;
+  double error = 0, bound = 0;
+};
+
+std::vector<Held> held_to_bounds(const Scores& scores) {
+  std::vector<Held> all;
+  for (const ClassScore& c : scores.classes) all.push_back({"class", c.name, c.error, c.bound.value_or(0)});
+  for (const GroupScore& g : scores.groups) all.push_back({"group", g.name, g.error, g.bound});
+  return all;
+}
+
+const KnownMiss* record_of(const Held& held, const std::vector<KnownMiss>& known) {
+  const auto found = std::find_if(known.begin(), known.end(), [&](const KnownMiss& miss) {
+    return miss.scope == held.scope && miss.name == held.name;
+  });
+  return found == known.end() ? nullptr : &*found;
+}
+
+std::optional<Held> held_by(const KnownMiss& miss, const std::vector<Held>& all) {
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const Held& held) { return miss.scope == held.scope && miss.name == held.name; });
+  return found == all.end() ? std::nullopt : std::optional(*found);
 }
 
 }  // namespace
@@ -99,36 +129,49 @@ std::vector<KnownMiss> read_known_misses(const std::string& path) {
 }
 
 std::vector<std::string> contradictions(const Scores& scores, const std::vector<KnownMiss>& known) {
-  // Records are rounded up to a tenth of a percent; more than half a percent off is out of date.
-  constexpr double kStale = 0.005;
   std::vector<std::string> wrong;
-  std::vector<const KnownMiss*> used;
-  const auto hold = [&](const std::string& scope, const std::string& name, double error, double bound) {
-    const auto miss = std::find_if(known.begin(), known.end(),
-                                   [&](const KnownMiss& k) { return k.scope == scope && k.name == name; });
-    const std::string what = scope + " " + name + ": error " + percent(error) + ", bound " + percent(bound);
-    if (miss == known.end()) {
-      if (error > bound) wrong.push_back(what + ", not among the known misses");
-      return;
+  for (const Held& held : held_to_bounds(scores)) {
+    const KnownMiss* const miss = record_of(held, known);
+    const std::string what =
+        held.scope + " " + held.name + ": error " + rounded_up(held.error) + ", bound " + rounded_up(held.bound);
+    if (miss == nullptr) {
+      if (held.error > held.bound) wrong.push_back(what + ", not among the known misses");
+      continue;
     }
-    used.push_back(&*miss);
-    const std::string at = miss->place + ": " + what + ", recorded " + percent(miss->error);
-    if (error <= bound) {
+    const std::string at = miss->place + ": " + what + ", recorded " + rounded_up(miss->error);
+    if (held.error <= held.bound) {
       wrong.push_back(at + "; remove the row");
-    } else if (error > miss->error) {
+    } else if (held.error > miss->error) {
       wrong.push_back(at + "; it has become worse");
-    } else if (miss->error > error + kStale) {
+    } else if (miss->error > held.error + kStale) {
       wrong.push_back(at + "; lower the record");
     }
-  };
-  for (const ClassScore& c : scores.classes) hold("class", c.name, c.error, c.bound.value_or(0));
-  for (const GroupScore& g : scores.groups) hold("group", g.name, g.error, g.bound);
+  }
   for (const KnownMiss& miss : known) {
-    if (std::find(used.begin(), used.end(), &miss) == used.end()) {
-      wrong.push_back(miss.place + ": there is no " + miss.scope + " '" + miss.name + "'; remove the row");
-    }
+    if (held_by(miss, held_to_bounds(scores))) continue;
+    wrong.push_back(miss.place + ": there is no " + miss.scope + " '" + miss.name + "'; remove the row");
   }
   return wrong;
+}
+
+std::vector<KnownMiss> shrunk(const std::vector<KnownMiss>& known, const Scores& scores) {
+  std::vector<KnownMiss> left;
+  for (KnownMiss miss : known) {
+    const std::optional<Held> held = held_by(miss, held_to_bounds(scores));
+    if (!held || held->error <= held->bound) continue;
+    miss.error = std::min(miss.error, held->error);
+    left.push_back(miss);
+  }
+  return left;
+}
+
+std::string known_misses_csv(const std::vector<KnownMiss>& known) {
+  std::string text = "scope,name,error,mechanism\n";
+  for (const KnownMiss& miss : known) {
+    text +=
+        miss.scope + "," + csv_quote(miss.name) + "," + rounded_up(miss.error) + "," + csv_quote(miss.mechanism) + "\n";
+  }
+  return text;
 }
 
 std::vector<Exclusion> read_exclusions(const std::string& path) {

@@ -48,6 +48,13 @@ struct KnownMiss {
 /// its record, or with none; a record that is worse than what is measured now, or needed no longer.
 [[nodiscard]] std::vector<std::string> contradictions(const Scores& scores, const std::vector<KnownMiss>& known);
 
+/// `known` with its errors lowered to those of `scores`, without the rows that are needed no longer. None is raised or
+/// added.
+[[nodiscard]] std::vector<KnownMiss> shrunk(const std::vector<KnownMiss>& known, const Scores& scores);
+
+/// known_misses.csv as text.
+[[nodiscard]] std::string known_misses_csv(const std::vector<KnownMiss>& known);
+
 struct Exclusion {
   std::string id, reason;
 };

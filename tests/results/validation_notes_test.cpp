@@ -98,6 +98,16 @@ TEST_F(ValidationNotes, KnownMissesMayOnlyShrink) {
   EXPECT_TRUE(contradictions(good, {{"class", "memory", 0.12, "m", "f:2:1"}})[0].ends_with("remove the row"));
 }
 
+TEST_F(ValidationNotes, ShrinkingLowersAndRemovesButNeverAddsOrRaises) {
+  Scores scores = score({point("M-T2-A", 100, 112), point("M-T2-B", 100, 130), point("M-T2-C", 100, 101)}, {});
+  const std::vector<KnownMiss> known = {{"class", "memory", 0.11, "m, n", ""},
+                                        {"group", "M-T2-B", 0.5, "b", ""},
+                                        {"group", "M-T2-C", 0.06, "c", ""},
+                                        {"group", "gone", 0.06, "d", ""}};
+  EXPECT_EQ(known_misses_csv(shrunk(known, scores)),
+            "scope,name,error,mechanism\nclass,memory,11%,\"m, n\"\ngroup,M-T2-B,30%,b\n");
+}
+
 TEST(Calibrations, NameThePointsThatTheyWereFittedOn) {
   Calibration calibration;
   calibration.source = "Fitted on K-T2-MM-v2-LAT, M-DMA-CURVE-32; not on I-T9-NO-1. A-list of K-means";
