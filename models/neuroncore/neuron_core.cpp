@@ -222,8 +222,12 @@ Time NeuronCore::start_transfer(Sequencer& sequencer, const Instruction& instruc
 
 Time NeuronCore::issue_time(Engine engine, const Transfer& transfer, std::uint64_t repeat) {
   if (engine == Engine::kCollective) return spec_.collective.message_issue;
-  if (transfer.generation == DescriptorGeneration::kPrebuilt) return issue_.prebuilt_issue;
-  if (transfer.generation == DescriptorGeneration::kHardware && !generators_.empty()) {
+  const bool hardware = transfer.generation == DescriptorGeneration::kHardware;
+  // Without generators, what is known when a kernel is compiled lies in rings made then.
+  if (transfer.generation == DescriptorGeneration::kPrebuilt || (hardware && generators_.empty())) {
+    return issue_.prebuilt_issue;
+  }
+  if (hardware) {
     auto generator = std::min_element(generators_.begin(), generators_.end());
     *generator = std::max(*generator, now_) + issue_.hardware_issue;
     return *generator - now_;

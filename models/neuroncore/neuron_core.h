@@ -37,9 +37,9 @@ struct DmaIssueSpec {
 /// Timing: an instruction starts at max(engine free, all semaphores hold). The engine is free again after its
 /// occupancy;
 ///   its signals are visible `completion + semaphore` later, in order per engine. A DMA instruction occupies its engine
-///   for the issue cost (hardware descriptors: one of two generators; software: per descriptor) and reaches its queue
-///   `dispatch` later. It waits first until the ring of its queue has room for its descriptors, which leave the ring
-///   when the completion is visible.
+///   for the issue cost (hardware descriptors: one of two generators, or prebuilt rings if there are none; software:
+///   per descriptor) and reaches its queue `dispatch` later. It waits first until the ring of its queue has room for
+///   its descriptors, which leave the ring when the completion is visible.
 /// Process: one SC_METHOD with a calendar. Everything that comes from outside is at least `lookahead` old news when it
 /// becomes
 ///   visible, so the core may run that far ahead of the kernel without changing any result.
