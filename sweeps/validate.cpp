@@ -78,11 +78,13 @@ void record_first(std::vector<Measurement>& measurements) {
 
 /// 3 if a simulation failed, else 1 if a class is outside its bound.
 int status_of(const Validation& validation, const Scores& scores) {
-  const bool failed =
-      std::any_of(validation.measurements.begin(), validation.measurements.end(), [](const Measurement& m) {
-        return !m.predicted && m.status != "refused" && m.status != name(Status::kInfeasible);
-      });
-  if (failed) return kSimulationFailed;
+  const auto failed = [&](Status status) {
+    return std::any_of(validation.measurements.begin(), validation.measurements.end(),
+                       [&](const Measurement& m) { return m.status == name(status); });
+  };
+  for (const Status status : {Status::kDeadlock, Status::kTimeout, Status::kCrashed, Status::kHostMemory}) {
+    if (failed(status)) return kSimulationFailed;
+  }
   const bool pass =
       std::all_of(scores.classes.begin(), scores.classes.end(), [](const ClassScore& c) { return c.passes(); });
   return pass ? kGood : kCheckFailed;
@@ -91,7 +93,12 @@ int status_of(const Validation& validation, const Scores& scores) {
 }  // namespace
 
 int validate(const ValidateCommand& command) {
-  if (!command.docs.empty()) check_whole_run(command, "--docs");
+  if (!command.docs.empty()) {
+    check_whole_run(command, "--docs");
+    if (!std::filesystem::is_directory(command.docs)) {
+      throw InputError(command.docs + ": no such folder; name the one that validation.md shall stand in");
+    }
+  }
   if (command.record_first) check_whole_run(command, "--record-first");
   if (command.shrink_misses) check_whole_run(command, "--shrink-misses");
   Validation validation =

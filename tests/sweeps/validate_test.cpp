@@ -77,6 +77,7 @@ TEST_F(Validate, WrongInputIsExitTwo) {
       {says(kRuns, "--filter K-"), "--filter K-: no id begins with that"},
       {says(kRuns, "--docs /tmp"), "--docs is about the published measurements as they are"},
       {says(kRuns, "--record-first"), "--record-first is about the published measurements as they are"},
+      {trnsim_says("validate --docs /no/such"), "/no/such: no such folder"},
       {trnsim_says("validate /no/such.csv"), "/no/such.csv: no such file"},
       {trnsim_says("validate --fliter K"), "did you mean --filter?"},
   };
