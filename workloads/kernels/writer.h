@@ -25,6 +25,7 @@ enum class Queue : std::uint8_t {
   kScatter,       ///< gpsimd: activations, SBUF to HBM by index
   kTiles,         ///< sync: activations by tile, HBM to SBUF
   kTurn,          ///< gpsimd: transposes, SBUF to SBUF
+  kSpill,         ///< scalar: intermediate results, SBUF to HBM
   kStage,         ///< collective: SBUF to HBM
   kUnstage,       ///< collective: HBM to SBUF and local sums
   kMessages,      ///< collective: to other ranks; two queues

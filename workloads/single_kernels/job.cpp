@@ -29,6 +29,12 @@ std::shared_ptr<const Program> finished(ProgramBuilder& program, Writer& w, cons
   return program.finish();
 }
 
+void check_fits(const char* memory, Bytes needs, Bytes has) {
+  if (needs <= has) return;
+  throw InfeasibleError("the kernel's tiles and buffers need " + std::to_string(needs.count()) + " bytes of " + memory +
+                        " per partition, has " + std::to_string(has.count()));
+}
+
 Job placed(const Placement& p, const MachineSpec& machine,
            const std::function<std::shared_ptr<const Program>(std::uint32_t lane)>& program_of) {
   std::vector<std::shared_ptr<const Program>> programs;
@@ -79,7 +85,10 @@ Job tile_job_of(const Placement& p, const MachineSpec& machine, const std::funct
   return placed(p, machine, [&](std::uint32_t lane) {
     ProgramBuilder program(p.kernel);
     TileWriter w(program, machine, p.lnc, lane);
-    return finished(program, w, p.kernel, write);
+    std::shared_ptr<const Program> done = finished(program, w, p.kernel, write);
+    check_fits("SBUF", done->sbuf_per_partition, machine.core.sbuf_per_partition);
+    check_fits("PSUM", done->psum_per_partition, machine.core.psum_per_partition);
+    return done;
   });
 }
 
