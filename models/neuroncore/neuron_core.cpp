@@ -101,6 +101,9 @@ void NeuronCore::handle(const Event& event) {
     case What::kAdd:
       add(event.use);
       break;
+    case What::kPortFree:
+      ready_ |= std::exchange(ports_[static_cast<std::size_t>(event.port)].waiters, std::uint8_t{0});
+      break;
   }
 }
 
@@ -114,12 +117,26 @@ void NeuronCore::step(Engine engine) {
   while (!sequencer.busy) {
     const Instruction* instruction = sequencer.current();
     if (instruction == nullptr) return;
-    if (sequencer.repeats_left == 0 && !take_waits(sequencer, *instruction)) return;
+    if (!may_start(sequencer, *instruction)) return;
     start(sequencer, *instruction);
   }
 }
 
-bool NeuronCore::take_waits(Sequencer& sequencer, const Instruction& instruction) {
+bool NeuronCore::may_start(Sequencer& sequencer, const Instruction& instruction) {
+  const bool repeats = sequencer.repeats_left > 0;  // has taken its counts
+  if (!repeats && !semaphores_hold(sequencer, instruction)) return false;
+  if (is_compute(instruction.op) && !ports_are_free(sequencer, instruction)) return false;
+  if (instruction.op == Op::kDma && !take_ring_entries(sequencer, instruction)) return false;
+  if (!repeats) {
+    for (std::size_t i = 0; i < instruction.wait_count; ++i) {
+      semaphores_[instruction.waits[i].semaphore].take(instruction.waits[i].count);
+    }
+  }
+  if (sequencer.waiting) resume(sequencer);
+  return true;
+}
+
+bool NeuronCore::semaphores_hold(Sequencer& sequencer, const Instruction& instruction) {
   for (std::size_t i = 0; i < instruction.wait_count; ++i) {
     const SemaphoreUse& use = instruction.waits[i];
     if (semaphores_[use.semaphore].holds(use.count)) continue;
@@ -128,17 +145,35 @@ bool NeuronCore::take_waits(Sequencer& sequencer, const Instruction& instruction
     wait(sequencer, program_.semaphores[use.semaphore].reason);
     return false;
   }
-  if (instruction.op == Op::kDma && !take_ring_entries(sequencer, instruction)) return false;
-  for (std::size_t i = 0; i < instruction.wait_count; ++i) {
-    semaphores_[instruction.waits[i].semaphore].take(instruction.waits[i].count);
-  }
-  if (sequencer.waiting) {
-    sequencer.waiting = false;
-    sequencer.stall[static_cast<std::size_t>(sequencer.reason)] += now_ - sequencer.free_at;
-    sequencer.free_at = now_;
-    stalls_.resumes(sequencer.engine(), now_);
+  return true;
+}
+
+bool NeuronCore::ports_are_free(Sequencer& sequencer, const Instruction& instruction) {
+  const std::uint8_t me = bit(sequencer.engine());
+  for (std::size_t p = 0; p < kPortCount; ++p) {
+    PortState& port = ports_[p];
+    if (port.free_at <= now_ && (port.next == 0 || port.next == me)) continue;
+    if (!takes_port(spec_, sequencer.engine(), instruction, static_cast<Port>(p))) continue;
+    if (port.next == 0) port.next = me;
+    if (port.waiters == 0 && port.free_at > now_) {
+      calendar_.insert(port.free_at, {.what = What::kPortFree, .port = static_cast<Port>(p)});
+    }
+    port.waiters |= me;
+    wait(sequencer, WaitReason::kPort);
+    return false;
   }
   return true;
+}
+
+void NeuronCore::hold_ports(const Sequencer& sequencer, const Instruction& instruction, Time until) {
+  for (std::size_t p = 0; p < kPortCount; ++p) {
+    if (!takes_port(spec_, sequencer.engine(), instruction, static_cast<Port>(p))) continue;
+    PortState& port = ports_[p];
+    port.free_at = until;
+    port.next = 0;
+    port.waiters &= static_cast<std::uint8_t>(~bit(sequencer.engine()));
+    if (port.waiters != 0) calendar_.insert(until, {.what = What::kPortFree, .port = static_cast<Port>(p)});
+  }
 }
 
 bool NeuronCore::take_ring_entries(Sequencer& sequencer, const Instruction& instruction) {
@@ -157,6 +192,13 @@ void NeuronCore::wait(Sequencer& sequencer, WaitReason reason) {
   sequencer.waiting = true;
   sequencer.reason = reason;
   stalls_.waits(sequencer.engine(), reason, now_);
+}
+
+void NeuronCore::resume(Sequencer& sequencer) {
+  sequencer.waiting = false;
+  sequencer.stall[static_cast<std::size_t>(sequencer.reason)] += now_ - sequencer.free_at;
+  sequencer.free_at = now_;
+  stalls_.resumes(sequencer.engine(), now_);
 }
 
 void NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
@@ -193,6 +235,7 @@ void NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
   } else if (sequencer.repeats_left == 0) {
     sequencer.advance();
   }
+  if (is_compute(instruction.op) && taken > Time()) hold_ports(sequencer, instruction, sequencer.free_at);
   if (taken > Time()) {
     sequencer.busy = true;
     stalls_.engine_busy(sequencer.engine(), now_);
@@ -281,6 +324,7 @@ std::string NeuronCore::waiting() const {
     text += std::string(name()) + " " + std::string(kEngineNames[static_cast<std::size_t>(s.engine())]) +
             " engine waits in " + s.segment().name + " (" + program_.operators[s.current()->operator_id] +
             (s.reason == WaitReason::kDmaRing ? ") for room in a DMA ring"
+             : s.reason == WaitReason::kPort  ? ") for a memory port"
                                               : ") on semaphore " + std::to_string(s.semaphore)) +
             " (" + std::string(kWaitReasonNames[static_cast<std::size_t>(s.reason)]) + ")\n";
   }
