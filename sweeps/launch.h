@@ -9,6 +9,7 @@
 
 #include "results/row.h"
 #include "sweeps/point.h"
+#include "sweeps/trace_file.h"
 
 namespace trnsim {
 
@@ -21,6 +22,7 @@ extern volatile std::sig_atomic_t stop_requested;
 struct LaunchOptions {
   std::size_t jobs = 1;             ///< points at a time
   std::chrono::milliseconds limit;  ///< for one point; zero = none
+  TraceFile* trace = nullptr;       ///< where the timeline goes. REQUIRES: there is one point
 };
 
 /// Evaluates `points`, each in its own child. A child that dies gives a row with status crashed, timeout or

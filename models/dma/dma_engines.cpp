@@ -108,7 +108,7 @@ void DmaEngines::begin_delivery(Time now, Slot& slot, std::uint64_t bytes) {
 }
 
 void DmaEngines::finish(Time now, std::uint32_t index) {
-  const Slot slot = slots_[index];
+  Slot slot = slots_[index];
   const Transfer& transfer = *slot.request.transfer;
   const std::size_t queue = transfer.queue;
   counters_.queues[queue].busy += now - slot.started;
@@ -117,11 +117,16 @@ void DmaEngines::finish(Time now, std::uint32_t index) {
   queues_[queue].active = false;
   free_slots_.push_back(index);
   --in_flight_;
+  if (timeline_ != nullptr) {
+    slot.request.slice = timeline_->transferred(*slot.request.instruction, transfer, slot.request.repeat,
+                                                slot.request.destination, slot.started, now);
+  }
   const Time last_byte = now + first_byte(transfer);
   if (slot.delivery != nullptr) {
+    slot.delivery->slice = slot.request.slice;
     remote_.sent(last_byte, *slot.delivery);
   } else if (transfer.on_delivery.count > 0) {
-    port_.delivered(last_byte + spec_.notify, next_order(), transfer.on_delivery);
+    port_.delivered(last_byte + spec_.notify, next_order(), transfer.on_delivery, slot.request.slice);
   }
   port_.transfer_done(last_byte + spec_.notify, next_order(), slot.request);
   if (!queues_[queue].slots.empty()) start_head(now, queue);

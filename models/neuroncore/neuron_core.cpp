@@ -52,13 +52,14 @@ void NeuronCore::transfer_done(Time visible, std::uint64_t order, const Transfer
                  {.what = What::kTransferDone,
                   .instruction = request.instruction,
                   .descriptors = request.transfer->descriptors(request.repeat),
-                  .queue = request.transfer->queue});
+                  .queue = request.transfer->queue,
+                  .slice = request.slice});
   alarm_.arm(visible);
 }
 
-void NeuronCore::delivered(Time visible, std::uint64_t order, SemaphoreUse use) {
+void NeuronCore::delivered(Time visible, std::uint64_t order, SemaphoreUse use, SliceId slice) {
   last_ = std::max(last_, visible);
-  calendar_.post(visible, order, {.what = What::kAdd, .use = use});
+  calendar_.post(visible, order, {.what = What::kAdd, .use = use, .slice = slice});
   alarm_.arm(visible);
 }
 
@@ -88,18 +89,20 @@ void NeuronCore::handle(const Event& event) {
       break;
     case What::kTransferDone:
       rings_[event.queue].give_back(event.descriptors);
+      if (timeline_ != nullptr) timeline_->left_ring(event.queue, event.slice);
       ready_ |= std::exchange(ring_waiters_[event.queue], std::uint8_t{0});
       [[fallthrough]];
     case What::kSignals:
-      for (std::size_t i = 0; i < event.instruction->signal_count; ++i) add(event.instruction->signals[i]);
+      for (std::size_t i = 0; i < event.instruction->signal_count; ++i) add(event.instruction->signals[i], event.slice);
       break;
     case What::kAdd:
-      add(event.use);
+      add(event.use, event.slice);
       break;
   }
 }
 
-void NeuronCore::add(SemaphoreUse use) {
+void NeuronCore::add(SemaphoreUse use, SliceId slice) {
+  if (timeline_ != nullptr) timeline_->signalled(use.semaphore, slice);
   semaphores_[use.semaphore].add(use.count);
   ready_ |= std::exchange(waiters_[use.semaphore], std::uint8_t{0});
 }
@@ -130,10 +133,18 @@ bool NeuronCore::take_waits(Sequencer& sequencer, const Instruction& instruction
   if (sequencer.waiting) {
     sequencer.waiting = false;
     sequencer.stall[static_cast<std::size_t>(sequencer.reason)] += now_ - sequencer.free_at;
+    if (timeline_ != nullptr) record_stall(sequencer, instruction);
     sequencer.free_at = now_;
     stalls_.resumes(sequencer.engine(), now_);
   }
   return true;
+}
+
+void NeuronCore::record_stall(const Sequencer& sequencer, const Instruction& instruction) {
+  const std::uint8_t queue =
+      instruction.op == Op::kDma ? sequencer.segment().transfers[instruction.transfer].queue : std::uint8_t{0};
+  timeline_->stalled(sequencer.engine(), instruction, sequencer.call(), sequencer.free_at, now_, sequencer.reason,
+                     sequencer.semaphore, queue);
 }
 
 bool NeuronCore::take_ring_entries(Sequencer& sequencer, const Instruction& instruction) {
@@ -176,10 +187,15 @@ void NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
   sequencer.busy_time += taken;
   sequencer.free_at = now_ + taken;
   ++issue_events_;
+  SliceId slice = 0;
+  if (timeline_ != nullptr) {
+    slice =
+        timeline_->executed(sequencer.engine(), instruction, sequencer.call(), now_, sequencer.free_at, repeat, free);
+  }
   if (instruction.op != Op::kDma && sequencer.repeats_left == 0) {
     sequencer.last_completion = std::max(sequencer.last_completion, sequencer.free_at + completion);
     last_ = std::max(last_, sequencer.last_completion);
-    signal_at(sequencer.last_completion + spec_.control.semaphore, instruction);
+    signal_at(sequencer.last_completion + spec_.control.semaphore, instruction, slice);
   }
   if (instruction.op == Op::kLoopEnd) {
     sequencer.end_loop();
@@ -193,9 +209,9 @@ void NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
   }
 }
 
-void NeuronCore::signal_at(Time visible, const Instruction& instruction) {
+void NeuronCore::signal_at(Time visible, const Instruction& instruction, SliceId slice) {
   if (instruction.signal_count == 0) return;
-  calendar_.insert(visible, {.what = What::kSignals, .instruction = &instruction});
+  calendar_.insert(visible, {.what = What::kSignals, .instruction = &instruction, .slice = slice});
 }
 
 Time NeuronCore::occupancy(Sequencer& sequencer, const Instruction& instruction, std::uint64_t repeat,

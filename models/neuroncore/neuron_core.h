@@ -16,6 +16,7 @@
 #include "models/neuroncore/sequencer.h"
 #include "models/neuroncore/stall_clock.h"
 #include "models/observe/run_record.h"
+#include "models/observe/timeline.h"
 #include "models/program/program.h"
 #include "models/transport/ports.h"
 
@@ -58,8 +59,11 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
     dma_ = &dma;
   }
 
+  /// What the engines do is written to `timeline`. REQUIRES: before the simulation starts.
+  void record_on(CoreTimeline* timeline) { timeline_ = timeline; }
+
   void transfer_done(Time visible, std::uint64_t order, const TransferRequest& request) override;
-  void delivered(Time visible, std::uint64_t order, SemaphoreUse use) override;
+  void delivered(Time visible, std::uint64_t order, SemaphoreUse use, SliceId slice) override;
 
   [[nodiscard]] bool finished() const;
   /// The last thing that happened on this core, program exit included.
@@ -83,11 +87,12 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
     const Instruction* instruction = nullptr;
     std::uint64_t descriptors = 0;  ///< that leave a ring
     std::uint8_t queue = 0;
+    SliceId slice = 0;  ///< of the timeline: what happens because of it
   };
 
   void advance();
   void handle(const Event& event);
-  void add(SemaphoreUse use);
+  void add(SemaphoreUse use, SliceId slice);
   void step(Engine engine);
   void start(Sequencer& sequencer, const Instruction& instruction);
   bool take_waits(Sequencer& sequencer, const Instruction& instruction);
@@ -97,7 +102,8 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
                  Time& completion);
   Time start_transfer(Sequencer& sequencer, const Instruction& instruction, std::uint64_t repeat);
   Time issue_time(Engine engine, const Transfer& transfer, std::uint64_t repeat);
-  void signal_at(Time visible, const Instruction& instruction);
+  void signal_at(Time visible, const Instruction& instruction, SliceId slice);
+  void record_stall(const Sequencer& sequencer, const Instruction& instruction);
 
   const CoreSpec& spec_;
   DmaIssueSpec issue_;
@@ -122,6 +128,7 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
   std::vector<Time> generators_;  ///< when each hardware descriptor generator is free
   StallClock stalls_;
   std::uint64_t issue_events_ = 0;
+  CoreTimeline* timeline_ = nullptr;
 };
 
 }  // namespace trnsim
