@@ -13,7 +13,7 @@ namespace trnsim {
 namespace {
 
 /// Measured over the workloads: a slice with its share of the slices around it and of the arrows.
-constexpr std::uint64_t kBytesPerSlice = 300;
+constexpr std::uint64_t kBytesPerSlice = 250;
 
 /// As profiles of the hardware call them (AWS: NKI guides, Neuron Explorer).
 constexpr std::array<std::string_view, kEngineCount> kTrackNames = {"TensorE (PE)",  "VectorE (DVE)", "ScalarE (ACT)",

@@ -36,9 +36,9 @@ struct TimelineSlice {
 
 /// What to record.
 struct TimelineFilter {
-  std::vector<std::uint32_t> ranks;  ///< ascending; empty: all that are simulated
+  std::vector<std::uint32_t> ranks{};  ///< ascending; empty: all that are simulated
   std::uint32_t cores_per_rank = 1;
-  Time from;  ///< slices that overlap [from, to) are recorded, whole
+  Time from{};  ///< slices that overlap [from, to) are recorded, whole
   Time to = Time(std::numeric_limits<std::int64_t>::max());
   std::uint64_t most_slices = std::numeric_limits<SliceId>::max();
 
