@@ -49,7 +49,6 @@ void set_window(TraceRequest& request, const std::string& text) {
   request.window = text;
   request.from = Time(whole(option, Dimension::kTime, std::string_view(text).substr(0, colon)));
   request.to = Time(whole(option, Dimension::kTime, std::string_view(text).substr(colon + 1)));
-  if (request.from < Time()) throw InputError(option + ": begins before the run, which starts at 0us");
   if (request.from >= request.to) {
     throw InputError(option + ": ends at or before its begin; write the earlier time first, for example 10us:20us");
   }

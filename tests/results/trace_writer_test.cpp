@@ -41,7 +41,8 @@ std::string unpacked(const std::filesystem::path& path) {
 
 TEST(TraceWriter, WritesOneJsonDocument) {
   const Folder folder;
-  EXPECT_EQ(write(folder.path() / "t.json", false), read(folder.path() / "t.json").size());
+  const std::uint64_t bytes = write(folder.path() / "t.json", false);
+  EXPECT_EQ(read(folder.path() / "t.json").size(), bytes);
   const auto document = nlohmann::json::parse(read(folder.path() / "t.json"));
   EXPECT_EQ(document["displayTimeUnit"], "ns");
   EXPECT_EQ(document["otherData"]["fold"], "none");

@@ -154,8 +154,9 @@ TEST(Timelines, AWindowHoldsWhatOverlapsIt) {
 
 TEST(Timelines, TakeAboutTheSizeThatIsEstimated) {
   // The limit is held against 250 bytes a slice.
-  for (const std::string& run : {kAttention + "--set run.detail=instruction ", kAttention,
-                                 kDecode + "--trace-ranks 0 --trace-window 20us:1ms "}) {
+  const std::string attention = "run --platform trn2-48xlarge --workload attention ";
+  for (const std::string& run :
+       {attention + "--set run.detail=instruction ", attention, kDecode + "--trace-ranks 0 --trace-window 20us:1ms "}) {
     const Folder folder;
     const std::string text = traced(folder, run);
     const Trace trace = read_trace(text);

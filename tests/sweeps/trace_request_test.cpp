@@ -42,7 +42,7 @@ TEST(TraceRequest, RefusesWhatMakesNoSense) {
            {{"t", "", "10us", ""}, "FROM:TO"},
            {{"t", "", "20us:10us", ""}, "ends at or before its begin"},
            {{"t", "", "10us:10us", ""}, "ends at or before its begin"},
-           {{"t", "", "-1us:10us", ""}, "begins before the run"},
+           {{"t", "", "-1us:10us", ""}, "-1 is negative"},
            {{"t", "", "10:20us", ""}, "unit is missing"},
            {{"t", "", "10us:20GHz", ""}, "GHz"},
            {{"t", "", "10us:", ""}, "--trace-window 10us:"},
