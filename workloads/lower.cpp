@@ -4,12 +4,12 @@
 
 #include "models/mechanism/error.h"
 #include "workloads/graph/facts.h"
-#include "workloads/graph/kernel_runs.h"
 #include "workloads/graph/memory.h"
 #include "workloads/graph/program_set.h"
 #include "workloads/mapping/mapping.h"
 #include "workloads/routing/routing.h"
 #include "workloads/settings.h"
+#include "workloads/single_kernels/single_kernels.h"
 #include "workloads/workload.h"
 
 namespace trnsim {
@@ -71,27 +71,14 @@ LoweredWorkload lower_model(const Settings& s, const MachineSpec& machine, std::
 }  // namespace
 
 LoweredWorkload lower(const Workload& workload, const MachineSpec& machine, std::uint64_t seed) {
-  const Settings settings = settings_of(workload, machine);
-  LoweredWorkload lowered;
-  switch (settings.phase) {
-    case Phase::kDecode:
-    case Phase::kPrefill:
-      lowered = lower_model(settings, machine, seed);
-      break;
-    case Phase::kMatmul:
-      lowered = lower_matmul(settings, machine);
-      break;
-    case Phase::kAttention:
-      lowered = lower_attention(settings, machine);
-      break;
-    case Phase::kDmaCopy:
-      lowered = lower_dma_copy(settings, machine);
-      break;
-    case Phase::kInstruction:
-      lowered = lower_instruction(settings, machine);
-      break;
+  const SettingReader read(workload);
+  const LowerKernel kernel = find_single_kernel(read.word("phase"));
+  LoweredWorkload lowered =
+      kernel != nullptr ? kernel(read, machine) : lower_model(settings_of(workload, machine), machine, seed);
+  const CoreId first = lowered.job.replicas.front().cores.front();
+  for (std::uint32_t lane = 0; lane < lowered.facts.lnc; ++lane) {
+    check_capacity(*lowered.job.cores[first.index() + lane].program, machine);
   }
-  for (std::uint32_t lane = 0; lane < settings.lnc; ++lane) check_capacity(*lowered.job.cores[lane].program, machine);
   return lowered;
 }
 

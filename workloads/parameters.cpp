@@ -13,6 +13,7 @@ namespace {
 using enum Dimension;
 constexpr double kMany = 1e9;
 constexpr std::string_view kModel = "decode|prefill";
+constexpr std::string_view kKernels = "matmul|attention|dma_copy|instruction";
 constexpr std::string_view kWithHeads = "decode|prefill|attention";
 
 constexpr std::array kTable = {
@@ -68,6 +69,8 @@ constexpr std::array kTable = {
     WorkloadParameterRow{"window_period", kCount, 1, 1000, "", false,
                          "one layer of this many is fully causal, the others have the window", kModel},
     // Single kernels.
+    WorkloadParameterRow{"cores", kCount, 1, 65536, "", false,
+                         "logical cores that run the kernel at the same time, each all of it", kKernels},
     WorkloadParameterRow{"m", kCount, 0, kMany, "", false, "rows of the result", "matmul"},
     WorkloadParameterRow{"n", kCount, 0, kMany, "", false, "columns of the result", "matmul"},
     WorkloadParameterRow{"k", kCount, 0, kMany, "", false, "contraction length", "matmul"},

@@ -1,10 +1,8 @@
-// The parameters of a workload as typed values.
+// The parameters of a whole-model workload as typed values.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "models/program/dtype.h"
 #include "models/system/machine_spec.h"
@@ -25,9 +23,7 @@ struct ModelShape {
   [[nodiscard]] std::uint64_t kv_width() const { return kv_heads * head_dim; }
 };
 
-enum class Phase : std::uint8_t { kDecode, kPrefill, kMatmul, kAttention, kDmaCopy, kInstruction };
-inline constexpr std::array<std::string_view, 6> kPhaseNames = {"decode",    "prefill",  "matmul",
-                                                                "attention", "dma_copy", "instruction"};
+enum class Phase : std::uint8_t { kDecode, kPrefill };
 enum class Routing : std::uint8_t { kUniform, kBalanced, kLognormal };
 enum class MoeKernel : std::uint8_t { kSelected, kAllExpert };
 enum class MoeExchange : std::uint8_t { kAllToAll, kAllGather };
@@ -38,7 +34,7 @@ struct Settings {
   ModelShape model;
   std::uint64_t batch = 0;
   bool batch_is_per_replica = false;
-  std::uint64_t context = 0, prompt_tokens = 0, query_tokens = 0;
+  std::uint64_t context = 0, prompt_tokens = 0;
   std::uint32_t tp = 1, ep = 1, lnc = 1;
   std::optional<std::uint32_t> dp;
   Dtype expert_dtype = Dtype::kBf16;
@@ -49,21 +45,10 @@ struct Settings {
   Space collective_memory = Space::kHbm;
   Routing routing = Routing::kUniform;
   double routing_sigma = 0;
-  std::uint64_t m = 0, n = 0, k = 0;                                         ///< matmul
-  Dtype dtype = Dtype::kBf16;                                                ///< matmul
-  bool causal = true;                                                        ///< attention
-  std::uint64_t window = 0;                                                  ///< attention; 0 = all keys
-  std::uint64_t bytes = 0, transfers = 1, descriptor_bytes = 1, queues = 1;  ///< dma_copy
-  DescriptorGeneration generation = DescriptorGeneration::kHardware;         ///< dma_copy
-  Space source = Space::kHbm, destination = Space::kSbuf;                    ///< dma_copy, instruction
-  Op op = Op::kNop;                                                          ///< instruction
-  std::optional<Engine> engine;                                              ///< instruction; unset: the op's own
-  std::uint32_t partitions = 0, columns = 0;                                 ///< instruction
-  std::uint64_t free = 0, count = 1, warmup = 0;                             ///< instruction
 };
 
-/// Typed values of `workload` for `machine` (which sets what is `auto`). Throws InputError if one is missing and
-/// InfeasibleError if the machine cannot do what is asked.
+/// Typed values of `workload`, a decode step or a prefill, for `machine` (which sets what is `auto`). Throws InputError
+/// if one is missing and InfeasibleError if the machine cannot do what is asked.
 [[nodiscard]] Settings settings_of(const Workload& workload, const MachineSpec& machine);
 
 }  // namespace trnsim

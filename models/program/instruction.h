@@ -25,21 +25,45 @@ enum class Space : std::uint8_t { kNone, kSbuf, kPsum, kHbm };
 
 /// Operations by the rule that gives their cost, not by their arithmetic.
 enum class Op : std::uint8_t {
-  kNop,          ///< control only: waits and signals
-  kMatmul,       ///< tensor: stationary [rows x columns], moving [rows x free]
-  kTranspose,    ///< tensor: matmul against the identity, `rows` x `free`
-  kCopy,         ///< vector/scalar/gpsimd: one input, one output (copies, casts, tensor-scalar)
-  kBinary,       ///< vector/gpsimd: two inputs (tensor-tensor)
-  kReduce,       ///< vector: one input, reduced along the free dimension
-  kActivation,   ///< scalar: function of scale*x+bias, optional row sum for free
-  kExponential,  ///< vector where the core has the fused exponential, else scalar
-  kReciprocal,   ///< vector
-  kMax8,         ///< vector: eight largest values or their indices per partition
-  kQuantizeMx,   ///< vector: BF16 to MXFP8 with scales, where the core has it
-  kGather,       ///< gpsimd: select or scatter by index
-  kDma,          ///< any engine: start the DMA transfer `transfer`
-  kLoopBegin,    ///< repeat the instructions up to the matching kLoopEnd `repeat` times (zero skips them)
+  kNop,           ///< control only: waits and signals
+  kMatmul,        ///< tensor: stationary [rows x columns], moving [rows x free]
+  kTranspose,     ///< tensor: matmul against the identity, `rows` x `free`
+  kLoadWeights,   ///< tensor: a stationary tile [rows x columns] alone; a matmul's own load hides behind the one before
+  kCopy,          ///< vector/scalar/gpsimd: one input, one output (copies, casts)
+  kTensorScalar,  ///< vector/gpsimd: one input and scalars, one per partition if `reads_scalar`
+  kBinary,        ///< vector/gpsimd: two inputs (tensor-tensor)
+  kScalarTensorTensor,  ///< vector: (tensor x scalar) x tensor in one pass
+  kScan,                ///< vector: running combination of two inputs along the free dimension
+  kSelect,              ///< vector/gpsimd: elements by a mask or a range
+  kMemset,              ///< vector/gpsimd: a constant
+  kReduce,              ///< vector: one input, reduced along the free dimension
+  kActivation,          ///< scalar: `function` of scale*x+bias, optional row sum
+  kExponential,         ///< vector where the core has the fused exponential, else scalar
+  kReciprocal,          ///< vector
+  kMax8,                ///< vector: eight largest values or their indices per partition
+  kQuantizeMx,          ///< vector: BF16 to MXFP8 with scales, where the core has it
+  kLoadTable,           ///< scalar: the table of `function`
+  kGather,              ///< gpsimd: select or scatter by index
+  kTopK,                ///< gpsimd: the `columns` largest of `free` values
+  kDma,                 ///< any engine: start the DMA transfer `transfer`
+  kLoopBegin,           ///< repeat the instructions up to the matching kLoopEnd `repeat` times (zero skips them)
   kLoopEnd,
+};
+
+/// What a scalar engine looks up in a table that it holds one of; kNone needs no table.
+enum class Function : std::uint8_t {
+  kNone,
+  kExp,
+  kSquare,
+  kSigmoid,
+  kSilu,
+  kGelu,
+  kTanh,
+  kSqrt,
+  kRsqrt,
+  kReciprocal,
+  kLog,
+  kSoftplus
 };
 
 /// A number known when the program is built, or read from the core's registers when it runs:
@@ -76,6 +100,11 @@ struct Instruction {
   Dtype dtype = Dtype::kBf16;   ///< of the input that sets the rate
   Space source = Space::kSbuf;  ///< of the main input
   Space destination = Space::kSbuf;
+  Space second = Space::kNone;  ///< of the second tensor operand
+  Function function = Function::kNone;
+  bool reads_scalar =
+      false;             ///< one value per partition comes by pointer: scale of a tensor-scalar, bias of a function
+  bool row_sum = false;  ///< a function also sums its results along the free dimension
   std::uint8_t wait_count = 0;
   std::uint8_t signal_count = 0;
   std::uint16_t operator_id = 0;    ///< index into Program::operators

@@ -27,18 +27,18 @@ std::uint32_t narrow(std::uint64_t value) {
 
 KernelWriter::KernelWriter(ProgramBuilder& program, const MachineSpec& machine, std::uint32_t lnc, std::uint32_t lane,
                            std::uint64_t resident, std::uint64_t sums)
-    : program_(program), machine_(machine), lnc_(lnc), lane_(lane) {
+    : TileWriter(program, machine, lnc, lane) {
   const std::uint64_t sbuf = core().sbuf_per_partition.count();
   if (resident >= sbuf) {
     throw InfeasibleError("activations need " + std::to_string(resident) + " bytes of SBUF per partition, has " +
                           std::to_string(sbuf));
   }
   const std::uint64_t left = sbuf - resident;
-  program_.reserve_sbuf(Bytes(resident));
+  program.reserve_sbuf(Bytes(resident));
   rings_.weight_slot = left * kWeightShare / 100 / kWeightBuffers;
   rings_.kv_slot = left * kKvShare / 100 / kKvBuffers;
-  rings_.weights = program_.sbuf_ring(Bytes(rings_.weight_slot), kWeightBuffers);
-  rings_.kv = program_.sbuf_ring(Bytes(rings_.kv_slot), kKvBuffers);
+  rings_.weights = program.sbuf_ring(Bytes(rings_.weight_slot), kWeightBuffers);
+  rings_.kv = program.sbuf_ring(Bytes(rings_.kv_slot), kKvBuffers);
   share_psum(sums);
 }
 
@@ -52,30 +52,30 @@ void KernelWriter::share_psum(std::uint64_t sums) {
                           std::to_string(core().psum_banks));
   }
   rings_.psum_slot = half / kPsumBuffers * bank;
-  rings_.psum = program_.psum_ring(Bytes(rings_.psum_slot * kFp32Bytes), kPsumBuffers);
+  rings_.psum = this->program().psum_ring(Bytes(rings_.psum_slot * kFp32Bytes), kPsumBuffers);
   const std::uint32_t sum_buffers = sums <= half / kPsumBuffers * bank ? kPsumBuffers : 1;
   rings_.sums_slot = half / sum_buffers * bank;
-  rings_.sums = program_.psum_ring(Bytes(rings_.sums_slot * kFp32Bytes), sum_buffers);
+  rings_.sums = this->program().psum_ring(Bytes(rings_.sums_slot * kFp32Bytes), sum_buffers);
 }
 
 std::uint64_t features_per_tile(const CoreSpec& core) {
   return std::min({core.partitions, core.tensor.rows, core.tensor.columns});
 }
 
-std::uint64_t KernelWriter::share(std::uint64_t count) const {
+std::uint64_t TileWriter::share(std::uint64_t count) const {
   return count / lnc_ + static_cast<std::uint64_t>(lane_ < count % lnc_);
 }
 
-std::uint64_t KernelWriter::contraction_rows(Dtype dtype) const {
+std::uint64_t TileWriter::contraction_rows(Dtype dtype) const {
   if (is_microscaled(dtype)) return core().tensor.mx_rows;
   return dtype == Dtype::kFp8 ? core().tensor.fp8_rows : core().tensor.rows;
 }
 
-std::uint64_t KernelWriter::passes(std::uint64_t contraction, Dtype dtype) const {
+std::uint64_t TileWriter::passes(std::uint64_t contraction, Dtype dtype) const {
   return ceil_div(contraction, contraction_rows(dtype));
 }
 
-Handle KernelWriter::matmul(const Matmul& shape, std::span<const Handle> after) {
+Handle TileWriter::matmul(const Matmul& shape, std::span<const Handle> after) {
   const std::uint64_t moving = core().moving_columns();
   if (shape.free.kind == Count::Kind::kConstant && shape.free.scale > moving) {
     throw InfeasibleError("a kernel moves " + std::to_string(shape.free.scale) +
@@ -93,10 +93,11 @@ Handle KernelWriter::matmul(const Matmul& shape, std::span<const Handle> after) 
   return segment().emit(Engine::kTensor, instruction, after);
 }
 
-Handle KernelWriter::transpose(std::uint64_t rows, std::uint64_t columns, std::uint64_t repeat,
-                               std::initializer_list<Handle> after) {
+Handle TileWriter::transpose(std::uint64_t rows, std::uint64_t columns, std::uint64_t repeat,
+                             std::initializer_list<Handle> after, Dtype dtype) {
   Instruction instruction;
   instruction.op = Op::kTranspose;
+  instruction.dtype = dtype;
   instruction.destination = Space::kPsum;
   instruction.rows = narrow(rows);
   instruction.free = Count::constant(columns);
@@ -104,29 +105,34 @@ Handle KernelWriter::transpose(std::uint64_t rows, std::uint64_t columns, std::u
   return segment().emit(Engine::kTensor, instruction, after);
 }
 
-Handle KernelWriter::run(Engine engine, const Elementwise& operation, std::initializer_list<Handle> after) {
+Handle TileWriter::run(Engine engine, const Elementwise& operation, std::initializer_list<Handle> after) {
   Instruction instruction;
   instruction.op = operation.op;
   instruction.dtype = operation.dtype;
   instruction.source = operation.source;
+  instruction.destination = operation.destination;
+  instruction.second = operation.second;
+  instruction.function = operation.function;
+  instruction.reads_scalar = operation.reads_scalar;
+  instruction.row_sum = operation.row_sum;
   instruction.rows = operation.rows == 0 ? partitions() : operation.rows;
   instruction.free = operation.free;
   instruction.repeat = operation.repeat;
   return segment().emit(engine, instruction, after);
 }
 
-Handle KernelWriter::exponential(Count free, Space source, std::initializer_list<Handle> after, Count repeat) {
+Handle TileWriter::exponential(Count free, Space source, std::initializer_list<Handle> after, Count repeat) {
   const Engine engine = core().vector.exponential_rate > 0 ? Engine::kVector : Engine::kScalar;
   return run(engine, {.op = Op::kExponential, .free = free, .source = source, .repeat = repeat}, after);
 }
 
-std::uint32_t KernelWriter::descriptors(std::uint64_t bytes) const {
+std::uint32_t TileWriter::descriptors(std::uint64_t bytes) const {
   if (bytes == 0) return 0;
   const std::uint64_t rows = std::min<std::uint64_t>(partitions(), ceil_div(bytes, kSmallestDescriptor));
   return narrow(rows * ceil_div(ceil_div(bytes, rows), machine_.dma.max_descriptor.count()));
 }
 
-Handle KernelWriter::move(Engine engine, Queue queue, const Move& what, std::initializer_list<Handle> after) {
+Handle TileWriter::move(Engine engine, Queue queue, const Move& what, std::initializer_list<Handle> after) {
   if (what.bytes == 0) return {};
   Transfer transfer;
   transfer.bytes_per_repeat = Bytes(what.bytes);
@@ -140,11 +146,11 @@ Handle KernelWriter::move(Engine engine, Queue queue, const Move& what, std::ini
   return segment().dma(engine, transfer, what.repeat, after);
 }
 
-SemaphoreId KernelWriter::sibling_arrival() {
+SemaphoreId TileWriter::sibling_arrival() {
   return program_.semaphore(WaitReason::kPeerCore);
 }
 
-Handle KernelWriter::exchange(SemaphoreId arrival, std::uint64_t send_bytes, Handle ready) {
+Handle TileWriter::exchange(SemaphoreId arrival, std::uint64_t send_bytes, Handle ready) {
   if (lnc_ == 1) return ready;
   Transfer transfer;
   transfer.bytes_per_repeat = Bytes(send_bytes);
@@ -159,7 +165,7 @@ Handle KernelWriter::exchange(SemaphoreId arrival, std::uint64_t send_bytes, Han
   return segment().emit(Engine::kVector, Instruction{}, {ready});
 }
 
-Handle KernelWriter::times(std::uint64_t count, Engine last, const std::function<Handle()>& body) {
+Handle TileWriter::times(std::uint64_t count, Engine last, const std::function<Handle()>& body) {
   Handle handle;
   if (count <= kWrittenOut) {
     for (std::uint64_t i = 0; i < count; ++i) handle = body();

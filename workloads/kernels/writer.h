@@ -34,22 +34,11 @@ enum class Queue : std::uint8_t {
 /// Features of an activation that one tile holds, one per partition.
 [[nodiscard]] std::uint64_t features_per_tile(const CoreSpec& core);
 
-/// Buffer rings of a program. All sizes are per partition.
-struct Rings {
-  BufferRing weights, kv, psum, sums;
-  std::uint64_t weight_slot = 0;  ///< bytes of one weight buffer
-  std::uint64_t kv_slot = 0;
-  std::uint64_t psum_slot = 0;  ///< FP32 elements of one PSUM buffer
-  std::uint64_t sums_slot = 0;  ///< FP32 elements that accumulate over a whole expert
-};
-
 /// Emits instructions of one physical core, sized by the target's spec alone.
-class KernelWriter {
+class TileWriter {
  public:
-  /// `resident` bytes per partition stay in SBUF for the whole program; the rest is shared out to the rings.
-  /// `sums` FP32 elements per partition are what a kernel would like to accumulate in one PSUM buffer.
-  KernelWriter(ProgramBuilder& program, const MachineSpec& machine, std::uint32_t lnc, std::uint32_t lane,
-               std::uint64_t resident, std::uint64_t sums);
+  TileWriter(ProgramBuilder& program, const MachineSpec& machine, std::uint32_t lnc, std::uint32_t lane)
+      : program_(program), machine_(machine), lnc_(lnc), lane_(lane) {}
 
   /// The segment that following emissions go to.
   void write_to(SegmentBuilder& segment) { segment_ = &segment; }
@@ -57,7 +46,6 @@ class KernelWriter {
   [[nodiscard]] ProgramBuilder& program() { return program_; }
   [[nodiscard]] const CoreSpec& core() const { return machine_.core; }
   [[nodiscard]] const MachineSpec& machine() const { return machine_; }
-  [[nodiscard]] const Rings& rings() const { return rings_; }
   [[nodiscard]] std::uint32_t lnc() const { return lnc_; }
   [[nodiscard]] std::uint32_t lane() const { return lane_; }
   [[nodiscard]] std::uint32_t partitions() const { return machine_.core.partitions; }
@@ -85,8 +73,8 @@ class KernelWriter {
     return matmul(shape, std::span<const Handle>(after.begin(), after.size()));
   }
   /// `repeat` transposes of [rows x columns].
-  Handle transpose(std::uint64_t rows, std::uint64_t columns, std::uint64_t repeat,
-                   std::initializer_list<Handle> after);
+  Handle transpose(std::uint64_t rows, std::uint64_t columns, std::uint64_t repeat, std::initializer_list<Handle> after,
+                   Dtype dtype = Dtype::kBf16);
 
   /// One operation over `free` elements per partition on vector, scalar or GpSimd.
   struct Elementwise {
@@ -96,6 +84,11 @@ class KernelWriter {
     Dtype dtype = Dtype::kBf16;
     std::uint32_t rows = 0;  ///< partitions; 0 = all
     Count repeat = Count::constant(1);
+    Space destination = Space::kSbuf;
+    Space second = Space::kNone;
+    Function function = Function::kNone;
+    bool reads_scalar = false;
+    bool row_sum = false;
   };
   Handle run(Engine engine, const Elementwise& operation, std::initializer_list<Handle> after);
   /// exp, on the vector engine where it has the function, else on scalar.
@@ -126,13 +119,35 @@ class KernelWriter {
   Handle times(std::uint64_t count, Engine last, const std::function<Handle()>& body);
 
  private:
-  void share_psum(std::uint64_t sums);
-
   ProgramBuilder& program_;
   const MachineSpec& machine_;
   std::uint32_t lnc_;
   std::uint32_t lane_;
   SegmentBuilder* segment_ = nullptr;
+};
+
+/// Buffer rings of a program. All sizes are per partition.
+struct Rings {
+  BufferRing weights, kv, psum, sums;
+  std::uint64_t weight_slot = 0;  ///< bytes of one weight buffer
+  std::uint64_t kv_slot = 0;
+  std::uint64_t psum_slot = 0;  ///< FP32 elements of one PSUM buffer
+  std::uint64_t sums_slot = 0;  ///< FP32 elements that accumulate over a whole expert
+};
+
+/// A writer whose SBUF and PSUM are shared out to rings that every kernel of a model uses in turn.
+class KernelWriter : public TileWriter {
+ public:
+  /// `resident` bytes per partition stay in SBUF for the whole program; the rest is shared out to the rings.
+  /// `sums` FP32 elements per partition are what a kernel would like to accumulate in one PSUM buffer.
+  KernelWriter(ProgramBuilder& program, const MachineSpec& machine, std::uint32_t lnc, std::uint32_t lane,
+               std::uint64_t resident, std::uint64_t sums);
+
+  [[nodiscard]] const Rings& rings() const { return rings_; }
+
+ private:
+  void share_psum(std::uint64_t sums);
+
   Rings rings_;
 };
 

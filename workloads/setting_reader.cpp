@@ -1,0 +1,81 @@
+#include "workloads/setting_reader.h"
+
+#include "workloads/parameters.h"
+
+namespace trnsim {
+namespace {
+
+// Files keep the unit in its own column, overrides in the value.
+Value parsed(const WorkloadParameter& parameter) {
+  const Dimension dimension = find_workload_parameter(parameter.name)->dimension;
+  return parameter.unit.empty() ? parse_value_with_unit(dimension, parameter.value)
+                                : parse_value(dimension, parameter.value, parameter.unit);
+}
+
+}  // namespace
+
+const WorkloadParameter* SettingReader::find(std::string_view name) const {
+  for (const WorkloadParameter& parameter : workload_.parameters) {
+    if (parameter.name == name) return &parameter;
+  }
+  return nullptr;
+}
+
+const WorkloadParameter& SettingReader::need(std::string_view name) const {
+  const WorkloadParameter* parameter = find(name);
+  if (parameter == nullptr) {
+    throw InputError(workload_.end + ": parameter '" + std::string(name) + "' is missing (" +
+                     std::string(find_workload_parameter(name)->meaning) + "); add a row, or --set " +
+                     std::string(name) + "=...");
+  }
+  return *parameter;
+}
+
+bool SettingReader::is_auto(std::string_view name) const {
+  const WorkloadParameter* parameter = find(name);
+  return parameter == nullptr || parameter->value == "auto";
+}
+
+std::uint64_t SettingReader::count(std::string_view name) const {
+  return static_cast<std::uint64_t>(parsed(need(name)).integer);
+}
+
+double SettingReader::real(std::string_view name) const {
+  return parsed(need(name)).real;
+}
+
+Dtype SettingReader::dtype(std::string_view name) const {
+  return choice<Dtype, kDtypeCount>(name, kDtypeNames);
+}
+
+Space SettingReader::space(std::string_view name, std::string_view other, Space other_space) const {
+  const WorkloadParameter& space = need(name);
+  if (space.value == "sbuf") return Space::kSbuf;
+  if (space.value == other) return other_space;
+  throw InputError(space.origin + ": " + std::string(name) + " is sbuf or " + std::string(other) + " here, not '" +
+                   space.value + "'");
+}
+
+void SettingReader::refuse_word(const WorkloadParameter& parameter, const std::string_view* words, std::size_t count) {
+  std::string list;
+  for (std::size_t i = 0; i < count; ++i) list += (i == 0 ? "" : ", ") + std::string(words[i]);
+  throw InputError(parameter.place + ": " + parameter.name + " '" + parameter.value +
+                   "' is none of this workload's; use " + list);
+}
+
+std::uint32_t lnc_of(const SettingReader& read, const MachineSpec& machine) {
+  const std::uint32_t lnc = read.is_auto("lnc") ? machine.default_lnc : read.degree("lnc");
+  if (machine.cores_per_chip % lnc != 0 || machine.cores_per_stack() % lnc != 0) {
+    throw InfeasibleError("lnc=" + std::to_string(lnc) + ": " + std::to_string(lnc) +
+                          " cores of this machine share no HBM stack; use lnc=1");
+  }
+  return lnc;
+}
+
+void check_heads(const SettingReader& read, std::uint64_t q_heads, std::uint64_t kv_heads) {
+  if (q_heads % kv_heads == 0) return;
+  throw InputError(read.need("kv_heads").place + ": kv_heads must divide q_heads, which is " + std::to_string(q_heads) +
+                   "; choose a divisor");
+}
+
+}  // namespace trnsim

@@ -1,0 +1,121 @@
+#include <algorithm>
+
+#include "models/mechanism/error.h"
+#include "workloads/graph/facts.h"
+#include "workloads/graph/layer_writer.h"
+#include "workloads/graph/memory.h"
+#include "workloads/kernels/kernels.h"
+#include "workloads/single_kernels/job.h"
+#include "workloads/single_kernels/single_kernels.h"
+
+namespace trnsim {
+namespace {
+
+constexpr std::uint64_t kBf16Bytes = 2;
+constexpr std::uint64_t kSmallTensors = 8192;  // per partition
+
+/// One attention call on one logical core.
+struct AttentionShape {
+  std::uint64_t batch = 0, q_heads = 0, kv_heads = 0, head_dim = 0, queries = 0, keys = 0;
+  bool causal = true;
+  std::uint64_t window = 0;  ///< 0 = all keys
+
+  [[nodiscard]] std::uint64_t q_width() const { return q_heads * head_dim; }
+  [[nodiscard]] std::uint64_t kv_width() const { return kv_heads * head_dim; }
+};
+
+AttentionShape shape_of(const SettingReader& read) {
+  AttentionShape a;
+  a.batch = read.count("batch");
+  a.q_heads = read.count("q_heads");
+  a.kv_heads = read.count("kv_heads");
+  a.head_dim = read.count("head_dim");
+  a.queries = read.count("query_tokens");
+  a.keys = read.count("context");
+  a.causal = read.yes("causal");
+  a.window = read.count("window");
+  check_heads(read, a.q_heads, a.kv_heads);
+  if (a.queries > a.keys) {
+    throw InputError(read.need("query_tokens").place + ": query_tokens are part of context; at most " +
+                     std::to_string(a.keys) + " here");
+  }
+  return a;
+}
+
+Wide pairs_of(const AttentionShape& s) {
+  PrefillAttention a;
+  a.keys = s.keys;
+  a.causal = s.causal;
+  a.window = s.window;
+  std::uint64_t pairs = 0;
+  for (std::uint64_t p = s.keys - s.queries; p < s.keys; ++p) pairs += a.end_seen(p + 1) - a.first_seen(p);
+  return static_cast<Wide>(s.batch) * pairs;
+}
+
+DecodeAttention decode_of(const KernelWriter& w, const AttentionShape& s) {
+  const bool by_batch = w.lnc() > 1 && s.batch >= 2 && s.batch % w.lnc() == 0;
+  const std::uint64_t keys = s.window > 0 ? std::min(s.window, s.keys) : s.keys;
+  DecodeAttention a;
+  a.sequences = by_batch ? s.batch / w.lnc() : s.batch;
+  a.q_heads = s.q_heads;
+  a.kv_heads = s.kv_heads;
+  a.head_dim = s.head_dim;
+  a.keys = by_batch ? keys : w.share(keys);
+  return a;
+}
+
+PrefillAttention prefill_of(const KernelWriter& w, const AttentionShape& s) {
+  const bool triangle = s.causal && s.window == 0 && s.queries == s.keys;
+  const QueryRange range = prefill_queries(s.queries, triangle, w.lnc(), w.lane(), w.tile_width());
+  PrefillAttention a;
+  a.sequences = s.batch;
+  a.q_heads = s.q_heads;
+  a.kv_heads = s.kv_heads;
+  a.head_dim = s.head_dim;
+  a.first_query = s.keys - s.queries + range.first;
+  a.queries = range.count;
+  a.keys = s.keys;
+  a.causal = s.causal;
+  a.window = s.window;
+  return a;
+}
+
+// Decode reads each key once; in prefill every core reads the keys that its queries see, once per pass of queries.
+std::uint64_t kv_bytes(const KernelWriter& w, const AttentionShape& s) {
+  const std::uint64_t key = 2 * s.head_dim * kBf16Bytes * s.batch * s.kv_heads;
+  if (s.queries != 1) {
+    const PrefillAttention a = prefill_of(w, s);
+    return key * keys_read(a, queries_per_pass(w, a));
+  }
+  const DecodeAttention a = decode_of(w, s);
+  return key * a.keys * a.sequences / std::max<std::uint64_t>(1, s.batch);
+}
+
+}  // namespace
+
+LoweredWorkload lower_attention(const SettingReader& read, const MachineSpec& machine) {
+  const Placement placement = placement_of(read, machine);
+  const AttentionShape s = shape_of(read);
+  const Wide sequences = s.batch, queries = s.queries, keys = s.keys;
+  check_operands(2 * sequences * (queries * s.q_width() + keys * s.kv_width()) * kBf16Bytes, machine);
+  const std::uint64_t useful = countable(pairs_of(s) * 4 * s.q_width());
+  LoweredWorkload lowered;
+  const std::uint64_t width = s.q_width() + 2 * s.kv_width();
+  const std::uint64_t rows =
+      std::min<std::uint64_t>(s.queries == 1 ? s.batch : machine.core.moving_columns(), s.batch * s.queries);
+  const std::uint64_t resident =
+      kSmallTensors + 2 * ceil_div(width, features_per_tile(machine.core)) * rows * kBf16Bytes;
+  lowered.job = job_of(placement, machine, resident, [&](KernelWriter& w) {
+    lowered.facts.kv_read_bytes += placement.cores * kv_bytes(w, s);
+    if (s.queries == 1) {
+      attention_decode(w, decode_of(w, s), {});
+    } else {
+      attention_prefill(w, prefill_of(w, s), {});
+    }
+  });
+  lowered.facts.peak_dtype = std::string(name(Dtype::kBf16));
+  finish_facts(lowered, placement, machine, Dtype::kBf16, useful);
+  return lowered;
+}
+
+}  // namespace trnsim

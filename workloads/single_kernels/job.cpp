@@ -1,0 +1,100 @@
+#include "workloads/single_kernels/job.h"
+
+#include <memory>
+#include <vector>
+
+#include "models/mechanism/error.h"
+#include "workloads/graph/count.h"
+#include "workloads/graph/facts.h"
+
+namespace trnsim {
+namespace {
+
+/// What one physical core runs.
+template <class Writer>
+std::shared_ptr<const Program> finished(ProgramBuilder& program, Writer& w, const std::string& kernel,
+                                        const std::function<void(Writer&)>& write) {
+  const std::uint32_t segment = program.segment("kernel", [&](SegmentBuilder& b) {
+    w.write_to(b);
+    b.operator_is(kernel);
+    write(w);
+  });
+  program.call(segment);
+  return program.finish();
+}
+
+Job placed(const Placement& p, const MachineSpec& machine,
+           const std::function<std::shared_ptr<const Program>(std::uint32_t lane)>& program_of) {
+  std::vector<std::shared_ptr<const Program>> programs;
+  for (std::uint32_t lane = 0; lane < p.lnc; ++lane) programs.push_back(program_of(lane));
+  Job job;
+  job.cores.resize(machine.cores());
+  for (std::uint32_t first = 0; first < p.physical_cores(); first += p.lnc) {
+    ReplicaGroup group;
+    for (std::uint32_t lane = 0; lane < p.lnc; ++lane) {
+      const std::uint32_t sibling = p.lnc == 1 ? lane : 1 - lane;
+      job.cores[first + lane] = {programs[lane], {}, {CoreId(first + sibling)}};
+      group.cores.push_back(CoreId(first + lane));
+    }
+    job.replicas.push_back(group);
+  }
+  return job;
+}
+
+}  // namespace
+
+Placement placement_of(const SettingReader& read, const MachineSpec& machine) {
+  Placement placement{read.word("phase"), lnc_of(read, machine), static_cast<std::uint32_t>(read.count_or("cores", 1))};
+  const std::uint64_t has = machine.cores() / placement.lnc;
+  if (placement.cores > has) {
+    throw InfeasibleError("cores=" + std::to_string(placement.cores) + ": this machine has " + std::to_string(has) +
+                          " logical cores");
+  }
+  return placement;
+}
+
+std::uint64_t share_of(std::uint64_t count, std::uint32_t lnc, std::uint32_t lane) {
+  return count / lnc + static_cast<std::uint64_t>(lane < count % lnc);
+}
+
+Job job_of(const Placement& p, const MachineSpec& machine, std::uint64_t resident,
+           const std::function<void(KernelWriter&)>& write) {
+  return placed(p, machine, [&](std::uint32_t lane) {
+    ProgramBuilder program(p.kernel);
+    KernelWriter w(program, machine, p.lnc, lane, resident, 0);
+    return finished(program, w, p.kernel, write);
+  });
+}
+
+Job tile_job_of(const Placement& p, const MachineSpec& machine, const std::function<void(TileWriter&)>& write) {
+  return placed(p, machine, [&](std::uint32_t lane) {
+    ProgramBuilder program(p.kernel);
+    TileWriter w(program, machine, p.lnc, lane);
+    return finished(program, w, p.kernel, write);
+  });
+}
+
+void finish_facts(LoweredWorkload& lowered, const Placement& p, const MachineSpec& machine, Dtype dtype,
+                  std::uint64_t useful) {
+  WorkloadFacts& facts = lowered.facts;
+  WorkCount count;
+  for (const CoreJob& core : lowered.job.cores) count.add(count_work(core), 1);
+  std::uint64_t macs = 0;
+  for (const std::uint64_t of_dtype : count.macs) macs += of_dtype;
+  facts.useful_flop = countable(static_cast<Wide>(useful) * p.cores);
+  facts.padding_flop = 2 * macs - facts.useful_flop;
+  facts.lnc = p.lnc;
+  facts.tp = facts.ep = 1;
+  facts.dp = p.cores;
+  facts.idle_cores = machine.cores() - p.physical_cores();
+  set_roofline(lowered, machine, dtype, facts.useful_flop);
+}
+
+void check_multiplies(const MachineSpec& machine, Dtype dtype) {
+  if (!is_microscaled(dtype) || machine.core.tensor.mx_rows > 0) return;
+  throw InfeasibleError("dtype=" + std::string(name(dtype)) +
+                        " needs a tensor engine that multiplies microscaled formats, which " + machine.name +
+                        " has not; use bf16 or fp8");
+}
+
+}  // namespace trnsim
