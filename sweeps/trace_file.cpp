@@ -121,6 +121,8 @@ class CoreRows {
       arguments.add("count", slice.count).add("dtype", name(i.dtype)).add("rows", i.rows);
       if (i.columns != 0) arguments.add("columns", i.columns);
       arguments.add("free", slice.free).add("from", name(i.source)).add("to", name(i.destination));
+      if (i.second != Space::kNone) arguments.add("second", name(i.second));
+      if (i.function != Function::kNone) arguments.add("function", name(i.function));
     }
     return arguments;
   }
