@@ -56,13 +56,14 @@ void NeuronCore::transfer_done(Time visible, std::uint64_t order, const Transfer
                  {.what = What::kTransferDone,
                   .instruction = request.instruction,
                   .descriptors = request.transfer->descriptors(request.repeat),
-                  .queue = request.transfer->queue});
+                  .queue = request.transfer->queue,
+                  .slice = request.slice});
   alarm_.arm(visible);
 }
 
-void NeuronCore::delivered(Time visible, std::uint64_t order, SemaphoreUse use) {
+void NeuronCore::delivered(Time visible, std::uint64_t order, SemaphoreUse use, SliceId slice) {
   last_ = std::max(last_, visible);
-  calendar_.post(visible, order, {.what = What::kAdd, .use = use});
+  calendar_.post(visible, order, {.what = What::kAdd, .use = use, .slice = slice});
   alarm_.arm(visible);
 }
 
@@ -93,13 +94,14 @@ void NeuronCore::handle(const Event& event) {
     case What::kTransferDone:
       if (--unfinished_transfers_ == 0) dma_active_ += now_ - transfers_since_;
       rings_[event.queue].give_back(event.descriptors);
+      if (timeline_ != nullptr) timeline_->left_ring(event.queue, event.slice);
       ready_ |= std::exchange(ring_waiters_[event.queue], std::uint8_t{0});
       [[fallthrough]];
     case What::kSignals:
-      for (std::size_t i = 0; i < event.instruction->signal_count; ++i) add(event.instruction->signals[i]);
+      for (std::size_t i = 0; i < event.instruction->signal_count; ++i) add(event.instruction->signals[i], event.slice);
       break;
     case What::kAdd:
-      add(event.use);
+      add(event.use, event.slice);
       break;
     case What::kPortFree:
       ready_ |= std::exchange(ports_[static_cast<std::size_t>(event.port)].waiters, std::uint8_t{0});
@@ -107,7 +109,8 @@ void NeuronCore::handle(const Event& event) {
   }
 }
 
-void NeuronCore::add(SemaphoreUse use) {
+void NeuronCore::add(SemaphoreUse use, SliceId slice) {
+  if (timeline_ != nullptr) timeline_->signalled(use.semaphore, slice);
   semaphores_[use.semaphore].add(use.count);
   ready_ |= std::exchange(waiters_[use.semaphore], std::uint8_t{0});
 }
@@ -176,6 +179,13 @@ void NeuronCore::hold_ports(const Sequencer& sequencer, const Instruction& instr
   }
 }
 
+void NeuronCore::record_stall(const Sequencer& sequencer, const Instruction& instruction) {
+  const std::uint8_t queue =
+      instruction.op == Op::kDma ? sequencer.segment().transfers[instruction.transfer].queue : std::uint8_t{0};
+  timeline_->stalled(sequencer.engine(), instruction, sequencer.call(), sequencer.free_at, now_, sequencer.reason,
+                     sequencer.semaphore, queue);
+}
+
 bool NeuronCore::take_ring_entries(Sequencer& sequencer, const Instruction& instruction) {
   const Transfer& transfer = sequencer.segment().transfers[instruction.transfer];
   const std::uint64_t descriptors = transfer.descriptors(sequencer.value(instruction.repeat));
@@ -197,6 +207,7 @@ void NeuronCore::wait(Sequencer& sequencer, WaitReason reason) {
 void NeuronCore::resume(Sequencer& sequencer) {
   sequencer.waiting = false;
   sequencer.stall[static_cast<std::size_t>(sequencer.reason)] += now_ - sequencer.free_at;
+  if (timeline_ != nullptr) record_stall(sequencer, *sequencer.current());
   sequencer.free_at = now_;
   stalls_.resumes(sequencer.engine(), now_);
 }
@@ -224,11 +235,16 @@ void NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
   sequencer.busy_time += taken;
   sequencer.free_at = now_ + taken;
   ++issue_events_;
+  SliceId slice = 0;
+  if (timeline_ != nullptr) {
+    slice =
+        timeline_->executed(sequencer.engine(), instruction, sequencer.call(), now_, sequencer.free_at, repeat, free);
+  }
   if (instruction.op != Op::kDma && sequencer.repeats_left == 0) {
     sequencer.last_completion = std::max(sequencer.last_completion, sequencer.free_at + completion);
     last_ = std::max(last_, sequencer.last_completion);
     executed.span.end = std::max(executed.span.end, sequencer.free_at + completion);
-    signal_at(sequencer.last_completion + spec_.control.semaphore, instruction);
+    signal_at(sequencer.last_completion + spec_.control.semaphore, instruction, slice);
   }
   if (instruction.op == Op::kLoopEnd) {
     sequencer.end_loop();
@@ -243,9 +259,9 @@ void NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
   }
 }
 
-void NeuronCore::signal_at(Time visible, const Instruction& instruction) {
+void NeuronCore::signal_at(Time visible, const Instruction& instruction, SliceId slice) {
   if (instruction.signal_count == 0) return;
-  calendar_.insert(visible, {.what = What::kSignals, .instruction = &instruction});
+  calendar_.insert(visible, {.what = What::kSignals, .instruction = &instruction, .slice = slice});
 }
 
 Time NeuronCore::occupancy(Sequencer& sequencer, const Instruction& instruction, std::uint64_t repeat,
@@ -278,7 +294,9 @@ Time NeuronCore::start_transfer(Sequencer& sequencer, const Instruction& instruc
   check(transfer.peer == kSelf || transfer.peer < job_.peers.size(), "a transfer names a peer of its rank");
   const CoreId destination = transfer.peer == kSelf ? self_ : job_.peers[transfer.peer];
   record_trigger(instruction, transfer, now_, taken);
-  dma_->submit(now_ + taken + issue_.dispatch, {&instruction, &transfer, repeat, destination, {}, {}});
+  dma_->submit(now_ + taken + issue_.dispatch, {{&instruction, &transfer, repeat, destination, {}, {}});
+    instruction, &transfer, repeat, destination, {}, {}, {}
+  });
   return taken;
 }
 

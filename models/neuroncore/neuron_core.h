@@ -17,6 +17,7 @@
 #include "models/neuroncore/stall_clock.h"
 #include "models/neuroncore/timing.h"
 #include "models/observe/run_record.h"
+#include "models/observe/timeline.h"
 #include "models/program/program.h"
 #include "models/transport/ports.h"
 
@@ -59,8 +60,11 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
     dma_ = &dma;
   }
 
+  /// What the engines do is written to `timeline`. REQUIRES: before the simulation starts.
+  void record_on(CoreTimeline* timeline) { timeline_ = timeline; }
+
   void transfer_done(Time visible, std::uint64_t order, const TransferRequest& request) override;
-  void delivered(Time visible, std::uint64_t order, SemaphoreUse use) override;
+  void delivered(Time visible, std::uint64_t order, SemaphoreUse use, SliceId slice) override;
 
   [[nodiscard]] bool finished() const;
   /// The last thing that happened on this core, program exit included.
@@ -85,6 +89,7 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
     std::uint64_t descriptors = 0;  ///< that leave a ring
     std::uint8_t queue = 0;
     Port port = Port::kSbuf;
+    SliceId slice = 0;  ///< of the timeline: what happens because of it
   };
   /// A memory port: one user at a time; who found it taken first is next.
   struct PortState {
@@ -95,7 +100,7 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
 
   void advance();
   void handle(const Event& event);
-  void add(SemaphoreUse use);
+  void add(SemaphoreUse use, SliceId slice);
   void step(Engine engine);
   void start(Sequencer& sequencer, const Instruction& instruction);
   /// Whether the head of `sequencer` may start now; takes what it starts with. Else notes why it waits.
@@ -113,7 +118,8 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
   Time issue_time(Engine engine, const Transfer& transfer, std::uint64_t repeat);
   /// What the scalar engine spends on changing to `function`.
   Time table_load(Function function);
-  void signal_at(Time visible, const Instruction& instruction);
+  void signal_at(Time visible, const Instruction& instruction, SliceId slice);
+  void record_stall(const Sequencer& sequencer, const Instruction& instruction);
 
   const CoreSpec& spec_;
   DmaIssueSpec issue_;
@@ -148,6 +154,7 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
   Time transfers_since_;  ///< since when there are unfinished ones
   Time dma_active_;
   std::uint64_t issue_events_ = 0;
+  CoreTimeline* timeline_ = nullptr;
 };
 
 }  // namespace trnsim
