@@ -13,6 +13,7 @@ constexpr std::array kFabrics = [] {
   for (std::size_t k = 0; k < names.size(); ++k) names[k] = kFabricKinds[k].name;
   return names;
 }();
+constexpr std::array<std::string_view, 3> kSharedPorts = {"none", "fast_modes", "all"};
 constexpr std::array<std::string_view, 2> kReadings = {"lanes", "level_table"};
 
 void assign(std::uint32_t& field, const Value& value) {
@@ -48,6 +49,9 @@ void assign(bool& field, const Value& value) {
 void assign(FabricKind& field, const Value& value) {
   field = static_cast<FabricKind>(std::find(kFabrics.begin(), kFabrics.end(), value.word) - kFabrics.begin());
 }
+void assign(SharedPort& field, const Value& value) {
+  field = static_cast<SharedPort>(std::find(kSharedPorts.begin(), kSharedPorts.end(), value.word) - kSharedPorts.begin());
+}
 void assign(LinkReading& field, const Value& value) {
   field = value.word == "lanes" ? LinkReading::kLanes : LinkReading::kLevelTable;
 }
@@ -81,7 +85,9 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"core.partitions", Dimension::kCount, 1, 4096, "partitions of SBUF and PSUM", Applies::kAlways, TRNSIM_FIELD(core.partitions)},
     {"core.psum.banks", Dimension::kCount, 1, 1024, "PSUM banks", Applies::kAlways, TRNSIM_FIELD(core.psum_banks)},
     {"core.psum.per_partition", Dimension::kCapacity, 1, 1e9, "PSUM of a partition", Applies::kAlways, TRNSIM_FIELD(core.psum_per_partition)},
+    {"core.psum.shared_port", Dimension::kWord, 0, 1, "whether vector and scalar take turns at PSUM", Applies::kAlways, TRNSIM_FIELD(core.psum_port), kYesNo},
     {"core.sbuf.per_partition", Dimension::kCapacity, 1, 1e9, "SBUF of a partition that kernels may use", Applies::kAlways, TRNSIM_FIELD(core.sbuf_per_partition)},
+    {"core.sbuf.shared_port", Dimension::kWord, 0, 2, "instructions of vector and GpSimd that take turns at SBUF", Applies::kAlways, TRNSIM_FIELD(core.sbuf_port), kSharedPorts},
     {"core.scalar.clock", Dimension::kFrequency, 1e6, 1e11, "clock of the scalar engine", Applies::kAlways, TRNSIM_FIELD(core.scalar.clock)},
     {"core.scalar.completion", Dimension::kTime, 0, 1e12, "end of occupancy to result visible", Applies::kAlways, TRNSIM_FIELD(core.scalar.completion)},
     {"core.scalar.function_overhead", Dimension::kTime, 0, 1e12, "added to a function or a read bias, beyond a copy", Applies::kAlways, TRNSIM_FIELD(core.scalar.function_overhead)},
@@ -127,6 +133,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"core.vector.reciprocal_cycles", Dimension::kCount, 1, 64, "cycles per element of a reciprocal", Applies::kAlways, TRNSIM_FIELD(core.vector.reciprocal_cycles)},
     {"core.vector.reduce_rate", Dimension::kCount, 1, 64, "elements per partition and cycle: reduction along the free dimension", Applies::kAlways, TRNSIM_FIELD(core.vector.reduce_rate)},
     {"core.vector.scan_cycles", Dimension::kCount, 1, 64, "cycles per element of a scan", Applies::kAlways, TRNSIM_FIELD(core.vector.scan_cycles)},
+    {"dma.collective_packet", Dimension::kCapacity, 1, 1e9, "the same as dma.packet of collectives", Applies::kAlways, TRNSIM_FIELD(dma.collective_packet)},
     {"dma.compute_fraction", Dimension::kFraction, 0.01, 1, "rate of transfers that cast or accumulate, of the copy rate", Applies::kAlways, TRNSIM_FIELD(dma.compute_fraction)},
     {"dma.descriptor", Dimension::kTime, 0, 1e12, "engine time per packet beyond its bytes", Applies::kAlways, TRNSIM_FIELD(dma.descriptor)},
     {"dma.dispatch", Dimension::kTime, 0, 1e12, "issue to the first descriptor in its queue", Applies::kAlways, TRNSIM_FIELD(dma.dispatch)},
@@ -176,6 +183,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"fabric.z.lanes_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "Z link: raw, one direction, by lane counts", Applies::kTorus, TRNSIM_FIELD(fabric.z.lanes_bandwidth)},
     {"fabric.z.latency", Dimension::kTime, 0, 1e12, "Z link: one traversal", Applies::kTorus, TRNSIM_FIELD(fabric.z.latency)},
     {"fabric.z.level_table_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "Z link: raw, one direction, by the vendor's level table", Applies::kTorus, TRNSIM_FIELD(fabric.z.level_table_bandwidth)},
+    {"host.call", Dimension::kTime, 0, 1e12, "a launch by the host until it sees the end, beyond the device's run", Applies::kAlways, TRNSIM_FIELD(host_call)},
     {"machine.chips", Dimension::kCount, 1, 4096, "chips of the machine", Applies::kAlways, TRNSIM_FIELD(chips)},
     {"machine.lnc", Dimension::kCount, 1, 2, "physical cores per logical core unless the workload says otherwise", Applies::kAlways, TRNSIM_FIELD(default_lnc)},
     {"power.chip.hbm", Dimension::kEnergyPerByte, 0, 1e-9, "HBM, per byte: device, PHY and path", Applies::kAlways, TRNSIM_FIELD(power.chip.hbm_byte)},

@@ -6,9 +6,18 @@ namespace trnsim {
 namespace {
 
 constexpr std::array kKernels = {
+    KernelInfo{"attention_block", "one new token: projections, attention over a KV cache and output projection in one"},
     KernelInfo{"attention_decode", "one new query per sequence over a KV cache in HBM"},
+    KernelInfo{"attention_flash",
+               "groups of queries over sections of keys, as a pipeline of scores, exponentials and values"},
+    KernelInfo{"attention_hbm_passes", "every step of the softmax, transposes and values as a pass through HBM"},
+    KernelInfo{"attention_phases", "scores, softmax and values as three phases through HBM, or fused in one loop"},
     KernelInfo{"attention_prefill",
                "blocks of queries over keys and values in HBM, causal or windowed, online softmax"},
+    KernelInfo{"attention_recompute", "scores multiplied anew for maxima, sums and values, nothing stored"},
+    KernelInfo{"attention_rowwise", "scores tile by tile, softmax in whole rows"},
+    KernelInfo{"attention_single_max", "the maxima of the first queries serve all, division delayed"},
+    KernelInfo{"attention_spilled_scores", "scores of all heads through HBM once, then the softmax of each query tile"},
     KernelInfo{"dma_copy", "bytes moved between HBM and SBUF by transfers of equal size, dealt over queues"},
     KernelInfo{"instruction_series", "equal instructions back to back on one engine"},
     KernelInfo{"lm_head", "scores of the vocabulary's columns and the best token"},
