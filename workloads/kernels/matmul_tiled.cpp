@@ -176,7 +176,7 @@ class Tiled {
     plan.slot = slot_bytes(w_.core(), tile_.k, load, s_.dtype);
     plan.pieces = ceil_div(s_.k, tile_.k) * ceil_div(std::min(unit, all.size), load);
     plan.turns = takes_turns();
-    plan.buffers = s_.buffers;
+    plan.single = s_.buffers == 1;
     plan.units = cut(all, unit).size();
     const Range k_all{0, s_.k};
     const std::uint64_t k_tile = tile_.k;
