@@ -127,7 +127,8 @@ class Blocked {
       const std::uint64_t need = operands + kSpilledBuffers * sum_slot_;
       if (need > room || blocks_.level(Axis::kK) == 2) throw InfeasibleError("the blocks do not fit SBUF");
       kept = (room - need) / sum_slot_;
-      spill_ring_ = w_.program().sbuf_ring(Bytes(sum_slot_), kSpilledBuffers);
+      new_ring_ = w_.program().sbuf_ring(Bytes(sum_slot_), kSpilledBuffers / 2);
+      spill_ring_ = w_.program().sbuf_ring(Bytes(sum_slot_), kSpilledBuffers / 2);
       room -= kSpilledBuffers * sum_slot_;
     }
     kept_ = kept;
@@ -314,13 +315,15 @@ class Blocked {
 
   struct Sum {
     Handle ready;
+    BufferRing ring;
     bool spills = false;
   };
 
   void open_sum(Sum& sum, Range n) {
     sum.spills = spill_ring_.has_value() && open_sums_ >= kept_;
     if (!sum.spills) ++open_sums_;
-    w_.segment().acquire(Engine::kVector, sum.spills ? *spill_ring_ : sum_ring_);
+    sum.ring = sum.spills ? new_ring_ : sum_ring_;
+    w_.segment().acquire(Engine::kVector, sum.ring);
     sum.ready = w_.run(Engine::kVector,
                        {.op = Op::kMemset, .free = Count::constant(n.size), .dtype = s_.accumulator_dtype}, {});
   }
@@ -328,11 +331,12 @@ class Blocked {
   void spill(Sum& sum, Range m, Range n, Handle added) {
     sum.ready = parts_.store(Engine::kGpSimd, Queue::kStore, m.size, n.size, s_.accumulator_dtype, s_.accumulator_dtype,
                              {added});
-    w_.segment().release(sum.ready, *spill_ring_);
+    w_.segment().release(sum.ready, sum.ring);
   }
 
   void reload(Sum& sum, Range m, Range n) {
-    w_.segment().acquire(Engine::kGpSimd, *spill_ring_);
+    sum.ring = *spill_ring_;
+    w_.segment().acquire(Engine::kGpSimd, sum.ring);
     sum.ready = parts_.load(Engine::kGpSimd, Queue::kExpertBiases, m.size, n.size, s_.accumulator_dtype,
                             Traffic::kActivations, {sum.ready});
   }
@@ -342,7 +346,7 @@ class Blocked {
     std::vector<BufferRing> rings;
     for (const Range& part : cut(n, tile_.n)) {
       const auto sum = sums_.find({m.begin, part.begin});
-      rings.push_back(sum->second.spills ? *spill_ring_ : sum_ring_);
+      rings.push_back(sum->second.ring);
       if (!sum->second.spills) --open_sums_;
       sums_.erase(sum);
     }
@@ -378,7 +382,8 @@ class Blocked {
   std::uint64_t unit_results_ = 0;  ///< result tiles of this unit of A
   std::uint64_t turned_ = 0;        ///< tiles of A
   BufferRing pack_ring_, sum_ring_;
-  std::optional<BufferRing> spill_ring_;
+  BufferRing new_ring_;                   ///< sums that will go through HBM, before they do so first
+  std::optional<BufferRing> spill_ring_;  ///< the same when they come back
   std::uint64_t sum_slot_ = 0;
   std::uint64_t kept_ = 0;       ///< sums that stay in SBUF while others go through HBM
   std::uint64_t open_sums_ = 0;  ///< of those that stay
@@ -401,8 +406,8 @@ void blocked_matmul(TileWriter& w, const ScheduledMatmul& s) {
 MatmulReads blocked_matmul_reads(const CoreSpec& core, const ScheduledMatmul& s) {
   if (is_empty(s)) return {};
   const Blocks blocks(s);
-  const std::uint64_t once =
-      loaded_bytes({0, s.k}, s.block_k, TileShape(core, s.dtype).k, {0, s.n}, s.block_n, s.load_n, s.dtype);
+  const std::uint64_t once = loaded_bytes({0, s.k}, s.block_k, TileShape(core, s.dtype, s.transpose_lhs).k, {0, s.n},
+                                          s.block_n, s.load_n, s.dtype);
   return {once * Residency(blocks, Axis::kM, false).reads(blocks) * s.batch, 0};
 }
 

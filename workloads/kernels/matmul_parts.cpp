@@ -17,12 +17,27 @@ std::vector<Range> cut(Range range, std::uint64_t step) {
   return parts;
 }
 
-TileShape::TileShape(const CoreSpec& core, Dtype dtype)
+TileShape::TileShape(const CoreSpec& core, Dtype dtype, bool turned)
     : m(features_per_tile(core)),
       n(core.moving_columns()),
       k(is_microscaled(dtype)  ? core.tensor.mx_rows
         : dtype == Dtype::kFp8 ? core.tensor.fp8_rows
-                               : core.tensor.rows) {}
+                               : core.tensor.rows) {
+  if (turned) k = std::min(k, m);
+}
+
+ScheduledMatmul by_whole_tiles(const CoreSpec& core, ScheduledMatmul s) {
+  const TileShape tile(core, s.dtype, s.transpose_lhs);
+  const auto round = [](std::uint64_t& part, std::uint64_t unit, std::uint64_t most) {
+    part = std::min(ceil_div(part, unit) * unit, most);
+  };
+  round(s.block_k, tile.k, s.k);
+  round(s.load_m, tile.m, s.block_m);
+  round(s.load_n, tile.n, s.block_n);
+  round(s.load_k, tile.k, s.block_k);
+  round(s.store_n, tile.n, s.block_n);
+  return s;
+}
 
 std::uint64_t loaded_bytes(Range k, std::uint64_t block_k, std::uint64_t tile_k, Range other, std::uint64_t block,
                            std::uint64_t load, Dtype dtype) {
@@ -41,11 +56,17 @@ std::uint64_t slot_bytes(const CoreSpec& core, std::uint64_t rows, std::uint64_t
   return ceil_div(storage_bytes(rows * columns, dtype), std::min<std::uint64_t>(rows, core.partitions));
 }
 
+DrainRings::DrainRings(ProgramBuilder& program, std::uint64_t slot, std::uint64_t depth, std::optional<Engine> only) {
+  const auto half = static_cast<std::uint32_t>(only ? depth : ceil_div(depth, std::uint64_t{2}));
+  if (only != Engine::kScalar) vector = program.sbuf_ring(Bytes(slot), half);
+  if (only != Engine::kVector) scalar = program.sbuf_ring(Bytes(slot), half);
+}
+
 // Descriptors of fixed addresses are made ahead where no hardware makes them on the way.
 MatmulParts::MatmulParts(TileWriter& w, const ScheduledMatmul& s, std::uint32_t transposes)
     : w_(w),
       s_(s),
-      tile_(w.core(), s.dtype),
+      tile_(w.core(), s.dtype, s.transpose_lhs),
       generation_(w.machine().dma.hardware_generators > 0 ? DescriptorGeneration::kHardware
                                                           : DescriptorGeneration::kPrebuilt) {
   const std::uint32_t all = w.core().psum_banks;

@@ -6,6 +6,8 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -25,9 +27,13 @@ struct Range {
 
 /// Tile extents of a core: stationary [k x m], moving [k x n], results [m x n] in one PSUM bank.
 struct TileShape {
-  TileShape(const CoreSpec& core, Dtype dtype);
+  /// `turned`: A is transposed on the tensor engine, hence k is no longer than what that takes.
+  TileShape(const CoreSpec& core, Dtype dtype, bool turned);
   std::uint64_t m = 0, n = 0, k = 0;
 };
+
+/// The same matmul with loads and stores rounded up to whole tiles, at most a block.
+[[nodiscard]] ScheduledMatmul by_whole_tiles(const CoreSpec& core, ScheduledMatmul s);
 
 /// Bytes of an operand that is loaded as [k tile x load] pieces of blocks of [block_k x block].
 [[nodiscard]] std::uint64_t loaded_bytes(Range k, std::uint64_t block_k, std::uint64_t tile_k, Range other,
@@ -58,6 +64,17 @@ inline constexpr std::array<LoadQueue, 2> kLoadQueues = {LoadQueue{Engine::kSync
 [[nodiscard]] constexpr std::uint64_t dealt(std::uint64_t count, std::size_t queue) {
   return (count + kLoadQueues.size() - 1 - queue) / kLoadQueues.size();
 }
+
+/// Buffers that vector and scalar fill in turn when they empty PSUM. Each has its own, so that neither can take those
+/// that the other needs first.
+struct DrainRings {
+  DrainRings() = default;
+  /// `depth` buffers of `slot` bytes per partition, all for `only` if one engine empties PSUM alone.
+  DrainRings(ProgramBuilder& program, std::uint64_t slot, std::uint64_t depth, std::optional<Engine> only);
+  [[nodiscard]] BufferRing on(Engine engine) const { return engine == Engine::kVector ? vector : scalar; }
+
+  BufferRing vector, scalar;
+};
 
 /// Emission helpers of one core's matmul. PSUM is a ring of whole banks.
 class MatmulParts {
