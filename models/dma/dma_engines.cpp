@@ -93,7 +93,8 @@ void DmaEngines::start_head(Time now, std::size_t queue) {
 std::uint64_t DmaEngines::packets(const Transfer& transfer, std::uint64_t repeat) const {
   const std::uint64_t descriptors = std::max<std::uint64_t>(1, transfer.descriptors(repeat));
   const std::uint64_t payload = ceil_div(transfer.bytes_per_repeat.count() * repeat, descriptors);
-  return descriptors * ceil_div(payload, spec_.packet.count());
+  const Bytes packet = transfer.traffic == Traffic::kCollective ? spec_.collective_packet : spec_.packet;
+  return descriptors * ceil_div(payload, packet.count());
 }
 
 double DmaEngines::engine_weight(const TransferRequest& request, std::uint64_t bytes) const {

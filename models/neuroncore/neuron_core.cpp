@@ -235,7 +235,7 @@ Time NeuronCore::start_transfer(Sequencer& sequencer, const Instruction& instruc
   check(transfer.peer == kSelf || transfer.peer < job_.peers.size(), "a transfer names a peer of its rank");
   const CoreId destination = transfer.peer == kSelf ? self_ : job_.peers[transfer.peer];
   record_trigger(instruction, transfer, now_, taken);
-  dma_->submit(now_ + taken + issue_.dispatch, {&instruction, &transfer, repeat, destination});
+  dma_->submit(now_ + taken + issue_.dispatch, {&instruction, &transfer, repeat, destination, {}, {}});
   return taken;
 }
 

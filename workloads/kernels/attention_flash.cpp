@@ -187,14 +187,13 @@ class Flash {
     }
   }
 
-  // A transposing copy inside SBUF runs at half the copy rate (AWS Neuron DMA documentation).
   Handle turn_by_dma(std::uint64_t blocks, Handle weights) {
     steps_.segment().acquire(Engine::kGpSimd, turned_rows_);
     const Handle turned = steps_.writer().move(Engine::kGpSimd, Queue::kTurn,
                                                {.bytes = steps_.tile() * blocks * steps_.block() * weight_,
                                                 .source = Space::kSbuf,
                                                 .destination = Space::kSbuf,
-                                                .reads = 2},
+                                                .transposes = true},
                                                {weights});
     steps_.segment().release(turned, weights_);
     return turned;

@@ -112,7 +112,11 @@ class Phases {
 
   Handle store_results(std::uint64_t tiles, AttentionSteps::After after) {
     return steps_.store(Engine::kGpSimd, Queue::kStore,
-                        {.rows = steps_.tile(), .run_bytes = call_.shape.head_dim * element_, .runs = tiles}, after);
+                        {.rows = steps_.tile(),
+                         .run_bytes = call_.shape.head_dim * element_,
+                         .runs = tiles,
+                         .casts = fused() && call_.dtype != Dtype::kFp32},
+                        after);
   }
 
   // --- fused ---

@@ -53,10 +53,15 @@ class Rowwise {
   // Casting and transposing loads, one per tile.
   void load() {
     const std::uint64_t row = call_.shape.head_dim * element_;
-    const AttentionSteps::Tile keys{.rows = steps_.tile(), .run_bytes = row, .traffic = Traffic::kKvRead};
-    for (std::uint64_t key = 0; key < keys_; ++key) v_ = steps_.load(Engine::kSync, Queue::kTiles, keys, {});
+    const AttentionSteps::Tile values{
+        .rows = steps_.tile(), .run_bytes = row, .traffic = Traffic::kKvRead, .casts = true};
+    AttentionSteps::Tile keys = values;
+    keys.transposes = true;
+    AttentionSteps::Tile queries = keys;
+    queries.traffic = Traffic::kActivations;
+    for (std::uint64_t key = 0; key < keys_; ++key) v_ = steps_.load(Engine::kSync, Queue::kTiles, values, {});
     for (std::uint64_t query = 0; query < queries_; ++query) {
-      const Handle q = steps_.load(Engine::kSync, Queue::kTiles, {.rows = steps_.tile(), .run_bytes = row}, {});
+      const Handle q = steps_.load(Engine::kSync, Queue::kTiles, queries, {});
       q_ = steps_.scale(steps_.tile(), Space::kSbuf, kOperands, {q}, static_cast<std::uint32_t>(call_.shape.head_dim));
     }
     for (std::uint64_t key = 0; key < keys_; ++key) k_ = steps_.load(Engine::kSync, Queue::kTiles, keys, {});

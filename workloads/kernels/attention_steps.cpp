@@ -1,5 +1,7 @@
 #include "workloads/kernels/attention_steps.h"
 
+#include <algorithm>
+
 #include "models/mechanism/error.h"
 
 namespace trnsim {
@@ -115,7 +117,10 @@ Handle AttentionSteps::move(Engine engine, Queue queue, const Tile& tile, Space 
                   .traffic = tile.traffic,
                   .source = source,
                   .destination = source == Space::kHbm ? Space::kSbuf : Space::kHbm,
-                  .generation = prebuilt ? DescriptorGeneration::kPrebuilt : tile.generation},
+                  .generation = prebuilt ? DescriptorGeneration::kPrebuilt : tile.generation,
+                  .partitions = std::min<std::uint64_t>(tile.rows, w_.partitions()),
+                  .transposes = tile.transposes,
+                  .computes = tile.casts},
                  after);
 }
 

@@ -126,6 +126,8 @@ class AttentionSteps {
     std::uint64_t runs = 1;
     Traffic traffic = Traffic::kActivations;
     DescriptorGeneration generation = DescriptorGeneration::kHardware;
+    bool transposes = false;
+    bool casts = false;
   };
   Handle load(Engine engine, Queue queue, const Tile& tile, After after);
   Handle store(Engine engine, Queue queue, const Tile& tile, After after);

@@ -104,6 +104,9 @@ class TileWriter {
     Space destination = Space::kSbuf;
     DescriptorGeneration generation = DescriptorGeneration::kHardware;
     std::uint8_t reads = 1;
+    std::uint64_t partitions = 0;  ///< SBUF partitions that it touches, which bounds its DMA engines; 0 = all
+    bool transposes = false;
+    bool computes = false;  ///< casts or accumulates
   };
   /// A transfer between this core's own memories. No bytes: nothing is emitted.
   Handle move(Engine engine, Queue queue, const Move& what, std::initializer_list<Handle> after);

@@ -1,6 +1,8 @@
 #include "workloads/single_kernels/job.h"
 
+#include <array>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "models/mechanism/error.h"
@@ -9,6 +11,10 @@
 
 namespace trnsim {
 namespace {
+
+constexpr std::array<std::string_view, 10> kIntervals = {
+    "run",    "call",        "steady", "dma_active",        "clock_ramp",
+    "packet", "engine_busy", "issue",  "trigger_to_packet", "occupancy"};
 
 /// What one physical core runs.
 template <class Writer>
@@ -51,6 +57,9 @@ Job placed(const Placement& p, const MachineSpec& machine,
 
 Placement placement_of(const SettingReader& read, const MachineSpec& machine) {
   Placement placement{read.word("phase"), lnc_of(read, machine), static_cast<std::uint32_t>(read.count_or("cores", 1))};
+  if (read.find("interval") != nullptr) {
+    placement.interval = read.choice<Interval, kIntervals.size()>("interval", kIntervals);
+  }
   const std::uint64_t has = machine.cores() / placement.lnc;
   if (placement.cores > has) {
     throw InfeasibleError("cores=" + std::to_string(placement.cores) + ": this machine has " + std::to_string(has) +
@@ -92,6 +101,8 @@ void finish_facts(LoweredWorkload& lowered, const Placement& p, const MachineSpe
   for (const std::uint64_t of_dtype : count.macs) macs += of_dtype;
   facts.useful_flop = countable(static_cast<Wide>(useful) * p.cores);
   facts.padding_flop = 2 * macs - facts.useful_flop;
+  facts.interval = p.interval;
+  facts.kernel = p.kernel;
   facts.lnc = p.lnc;
   facts.tp = facts.ep = 1;
   facts.dp = p.cores;
