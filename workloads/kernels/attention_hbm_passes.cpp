@@ -5,7 +5,6 @@
 namespace trnsim {
 namespace {
 
-constexpr std::uint64_t kVectorEvery = 2;
 constexpr std::uint32_t kRows = 4;    // query tiles with all their scores in SBUF
 constexpr std::uint32_t kTiles = 16;  // square tiles in SBUF
 constexpr std::uint64_t kFp32Bytes = 4;
@@ -14,7 +13,7 @@ constexpr std::uint64_t kFp32Bytes = 4;
 /// each from HBM and back.
 class HbmPasses {
  public:
-  HbmPasses(TileWriter& w, const AttentionCall& call) : steps_(w, kVectorEvery), call_(call) {
+  HbmPasses(TileWriter& w, const AttentionCall& call) : steps_(w), call_(call) {
     check_whole_blocks(steps_, call);
     queries_ = call.shape.queries / steps_.tile();
     keys_ = call.shape.keys / steps_.tile();
