@@ -3,10 +3,12 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sweeps/point.h"
+#include "sweeps/trace_request.h"
 
 namespace trnsim {
 
@@ -19,6 +21,7 @@ struct RunCommand {
   std::string out;                  ///< results folder, or empty
   bool csv = false;                 ///< a header and a row on standard output instead of a table
   std::chrono::milliseconds limit;  ///< wall time, zero = none
+  std::optional<TraceRequest> trace;
 };
 int run(const RunCommand& command);
 
@@ -32,6 +35,20 @@ struct SweepCommand {
   std::chrono::milliseconds limit;  ///< wall time of one point, zero = none
 };
 int sweep(const SweepCommand& command);
+
+struct ValidateCommand {
+  std::vector<std::string> files;  ///< empty: the published measurements
+  std::vector<Setting> settings;
+  std::string filter;  ///< only ids that begin with this
+  std::string out;     ///< results folder, or empty
+  std::string docs;    ///< folder for the page and its plot, or empty
+  bool record_first = false;
+  bool shrink_misses = false;
+  std::size_t jobs = 1;
+  bool csv = false;
+  std::chrono::milliseconds limit;  ///< wall time of one point, zero = none
+};
+int validate(const ValidateCommand& command);
 
 /// `what`: platforms, workloads, parameters, metrics, kernels, collectives or topologies.
 int list(const std::string& what);

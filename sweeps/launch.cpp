@@ -64,12 +64,17 @@ bool launch(const std::vector<Point>& points, const LaunchOptions& options, cons
   while (done < points.size()) {
     if (stop_requested != 0) return false;
     while (next < points.size() && pool.has_room()) {
-      pool.start(next, [&point = points[next]] { return serialize(evaluate(point)); });
+      pool.start(next, [&point = points[next], trace = options.trace] { return serialize(evaluate(point, trace)); });
       ++next;
     }
     const std::optional<Outcome> outcome = pool.wait(kPatienceMs);
     if (!outcome) continue;
-    row_done(outcome->task, row_of(points[outcome->task], *outcome), ++done);
+    ++done;
+    if (outcome->end == Outcome::End::kInputError && options.refused) {
+      options.refused(outcome->task, outcome->text, done);
+    } else {
+      row_done(outcome->task, row_of(points[outcome->task], *outcome), done);
+    }
   }
   return true;
 }

@@ -13,6 +13,7 @@
 #include <functional>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <systemc>
 
@@ -26,10 +27,12 @@ namespace {
 namespace po = boost::program_options;
 using namespace trnsim;
 
+constexpr std::string_view kAnyNumber = "files";  // of positional arguments
+
 struct Command {
   std::string_view usage;
   std::string_view summary;
-  std::vector<std::string> positional;  ///< names of required positional arguments
+  std::vector<std::string> positional;  ///< names of required positional arguments; "files" takes any number
   std::function<void(po::options_description&)> options;
   std::function<int(const po::variables_map&)> execute;
 };
@@ -93,6 +96,30 @@ void add_set(po::options_description& options) {
   options.add_options()("set", po::value<std::vector<std::string>>()->composing()->value_name("NAME=VALUE"),
                         "set a platform, workload or run parameter");
 }
+void add_jobs(po::options_description& options) {
+  options.add_options()("jobs",
+                        po::value<long>()->default_value(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)))->value_name("N"),
+                        "points at a time");
+}
+void add_trace(po::options_description& options) {
+  options.add_options()("trace", po::value<std::string>()->value_name("FILE"),
+                        "write a timeline that ui.perfetto.dev opens; compressed if FILE ends with .gz")(
+      "trace-ranks", po::value<std::string>()->value_name("R,R..."), "of these ranks alone, for example 0,3")(
+      "trace-window", po::value<std::string>()->value_name("FROM:TO"), "of this time alone, for example 10us:20us")(
+      "trace-limit", po::value<std::string>()->value_name("SIZE"),
+      ("largest timeline before compression (default " + std::string(kDefaultTraceLimit) + ")").c_str());
+}
+
+std::optional<TraceRequest> trace(const po::variables_map& values) {
+  for (const char* option : {"trace", "trace-ranks", "trace-window", "trace-limit"}) {
+    if (values.count(option) > 0 && text(values, option).empty()) {
+      throw InputError(std::string("--") + option + ": is empty; see `trnsim run --help`");
+    }
+  }
+  return trace_request(
+      {text(values, "trace"), text(values, "trace-ranks"), text(values, "trace-window"), text(values, "trace-limit")});
+}
+
 void add_format(po::options_description& options) {
   options.add_options()("format", po::value<std::string>()->default_value("table")->value_name("table|csv"),
                         "what goes to standard output");
@@ -101,20 +128,22 @@ void add_format(po::options_description& options) {
 std::map<std::string, Command> commands() {
   std::map<std::string, Command> all;
   all["run"] = {
-      "run --platform P --workload W [--set name=value]... [--out DIR] [--timeout SECONDS] [--format table|csv]",
+      "run --platform P --workload W [--set name=value]... [--out DIR] [--trace FILE] [--timeout SECONDS] "
+      "[--format table|csv]",
       "run one point",
       {},
       [](po::options_description& o) {
         o.add_options()("platform", po::value<std::string>()->value_name("P"), "name or path of a platform")(
             "workload", po::value<std::string>()->value_name("W"), "name or path of a workload")(
             "out", po::value<std::string>()->value_name("DIR"), "write a results folder");
+        add_trace(o);
         add_set(o);
         add_timeout(o);
         add_format(o);
       },
       [](const po::variables_map& v) {
-        return run(
-            {required(v, "platform"), required(v, "workload"), settings(v), text(v, "out"), wants_csv(v), limit(v)});
+        return run({required(v, "platform"), required(v, "workload"), settings(v), text(v, "out"), wants_csv(v),
+                    limit(v), trace(v)});
       }};
   all["sweep"] = {
       "sweep FILE.csv [--out DIR] [--jobs N] [--timeout SECONDS] [--dry-run] [--set name=value]... [--format "
@@ -123,9 +152,9 @@ std::map<std::string, Command> commands() {
       {"file"},
       [](po::options_description& o) {
         o.add_options()("out", po::value<std::string>()->value_name("DIR"),
-                        "results folder (default results/runs/<name of the file>)")(
-            "jobs", po::value<long>()->default_value(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)))->value_name("N"),
-            "points at a time")("dry-run", "print the points and stop");
+                        "results folder (default results/runs/<name of the file>)")("dry-run",
+                                                                                    "print the points and stop");
+        add_jobs(o);
         add_set(o);
         add_timeout(o);
         add_format(o);
@@ -139,6 +168,28 @@ std::map<std::string, Command> commands() {
           out = "results/runs/" + base.substr(0, base.rfind('.'));
         }
         return sweep({file, settings(v), out, jobs(v), v.count("dry-run") > 0, wants_csv(v), limit(v)});
+      }};
+  all["validate"] = {
+      "validate [FILE.csv]... [--filter PREFIX] [--out DIR] [--docs DIR] [--record-first] [--shrink-misses] [--jobs N] "
+      "[--timeout SECONDS] [--set name=value]... [--format table|csv]",
+      "run published measurements: the error of each, of each group and of each class",
+      {"files"},
+      [](po::options_description& o) {
+        o.add_options()("filter", po::value<std::string>()->value_name("PREFIX"), "only ids that begin with this")(
+            "out", po::value<std::string>()->value_name("DIR"), "write a results folder")(
+            "docs", po::value<std::string>()->value_name("DIR"), "write DIR/validation.md and its plot")(
+            "record-first", "add predictions to first_run.csv where there is none yet")(
+            "shrink-misses", "lower the errors of known_misses.csv to those of this run, remove what is within bounds");
+        add_jobs(o);
+        add_set(o);
+        add_timeout(o);
+        add_format(o);
+      },
+      [](const po::variables_map& v) {
+        const auto files =
+            v.count("files") > 0 ? v["files"].as<std::vector<std::string>>() : std::vector<std::string>();
+        return validate({files, settings(v), text(v, "filter"), text(v, "out"), text(v, "docs"),
+                         v.count("record-first") > 0, v.count("shrink-misses") > 0, jobs(v), wants_csv(v), limit(v)});
       }};
   all["list"] = {"list platforms|workloads|parameters|metrics|kernels|collectives|topologies",
                  "list what there is",
@@ -195,6 +246,11 @@ po::variables_map parse(const Command& command, const std::vector<std::string>& 
   all.add(visible);
   po::positional_options_description positions;
   for (const std::string& name : command.positional) {
+    if (name == kAnyNumber) {
+      all.add_options()(name.c_str(), po::value<std::vector<std::string>>());
+      positions.add(name.c_str(), -1);
+      continue;
+    }
     all.add_options()(name.c_str(), po::value<std::string>());
     positions.add(name.c_str(), 1);
   }
@@ -216,7 +272,7 @@ po::variables_map parse(const Command& command, const std::vector<std::string>& 
   }
   if (values.count("help") > 0) return values;
   for (const std::string& name : command.positional) {
-    if (values.count(name) == 0) {
+    if (values.count(name) == 0 && name != kAnyNumber) {
       throw InputError("an argument is missing; the command is `trnsim " + std::string(command.usage) + "`");
     }
   }

@@ -141,13 +141,10 @@ std::optional<double> interval_ns(const Evaluation& e, const OperatorRecord& op)
              (with_semaphore ? nanoseconds(dma.packet_overhead) : 0);
     }
     case Interval::kIssue: {
+      if (!transfers) return std::nullopt;
       double busy = 0;
-      std::uint64_t count = 0;
-      for (std::size_t i = 0; i < kEngineCount; ++i) {
-        busy += nanoseconds(op.busy[i]);
-        count += op.busy[i] > Time() ? op.instructions[i] : 0;
-      }
-      return count == 0 ? std::nullopt : std::optional(busy / static_cast<double>(count));
+      for (const Time time : op.busy) busy += nanoseconds(time);
+      return busy / static_cast<double>(op.transfers.started);
     }
     case Interval::kTriggerToPacket:
       if (!transfers) return std::nullopt;

@@ -115,13 +115,15 @@ struct DmaCopy {
 Handle dma_copy(TileWriter& w, const DmaCopy& copy);
 
 /// `count` equal instructions back to back on one engine, each after the result of the one before if `dependent`; on
-/// the tensor engine after `warmup` full BF16 matmuls.
+/// the tensor engine after `warmup` full BF16 matmuls, on the scalar engine with the function's table loaded before
+/// unless `table_load`.
 struct InstructionSeries {
   Engine engine = Engine::kTensor;
   Instruction instruction;
   std::uint64_t count = 1;
   std::uint64_t warmup = 0;
   bool dependent = false;
+  bool table_load = false;
 };
 /// The engine that is made for `op`.
 [[nodiscard]] Engine engine_of(Op op, const CoreSpec& core);
