@@ -36,7 +36,6 @@ NeuronCore::NeuronCore(sc_core::sc_module_name name, const CoreSpec& spec, const
       generators_(dma.hardware_generators) {
   for (const SemaphoreInfo& info : program_.semaphores) semaphores_.emplace_back(info.initial);
   waiters_.resize(semaphores_.size());
-  launches_ = std::count_if(program_.calls.begin(), program_.calls.end(), [](const Call& call) { return call.launch; });
   transfers_.resize(program_.operators.size());
   for (std::size_t e = 0; e < kEngineCount; ++e) {
     sequencers_[e] = Sequencer(static_cast<Engine>(e), job);
@@ -81,26 +80,8 @@ void NeuronCore::advance() {
         if ((ready & (1U << e)) != 0) step(static_cast<Engine>(e));
       }
     }
-    if (launches_ > 0) launch_next();
   }
   if (!calendar_.empty()) alarm_.arm(std::max(calendar_.next_time(), kernel_time()));
-}
-
-// All engines start the next program together, when the one before has ended and left.
-void NeuronCore::launch_next() {
-  if (unfinished_transfers_ > 0) return;
-  for (const Sequencer& s : sequencers_) {
-    if (!s.parked() || s.busy) return;
-  }
-  --launches_;
-  const Time start = last_ + spec_.control.program_exit + spec_.control.program_entry;
-  for (Sequencer& s : sequencers_) {
-    s.start_idle += start - s.free_at;
-    s.free_at = start;
-    s.busy = true;
-    s.resume();
-    calendar_.insert(start, {.what = What::kEngineFree, .engine = s.engine()});
-  }
 }
 
 void NeuronCore::handle(const Event& event) {
@@ -311,9 +292,13 @@ Time NeuronCore::start_transfer(Sequencer& sequencer, const Instruction& instruc
   // A CC-core that had to wait for a message runs its program a step further before it releases the next ones.
   if (sequencer.engine() == Engine::kCollective && instruction.wait_count > 0) taken += spec_.collective.step;
   check(transfer.peer == kSelf || transfer.peer < job_.peers.size(), "a transfer names a peer of its rank");
-  const CoreId destination = transfer.peer == kSelf ? self_ : job_.peers[transfer.peer];
   record_trigger(instruction, transfer, now_, taken);
-  dma_->submit(now_ + taken + issue_.dispatch, {&instruction, &transfer, repeat, destination, {}, {}, {}});
+  TransferRequest request;
+  request.instruction = &instruction;
+  request.transfer = &transfer;
+  request.repeat = repeat;
+  request.destination = transfer.peer == kSelf ? self_ : job_.peers[transfer.peer];
+  dma_->submit(now_ + taken + issue_.dispatch, request);
   return taken;
 }
 

@@ -1,11 +1,24 @@
 #include "workloads/kernels/attention_steps.h"
 
+#include <algorithm>
+
 #include "models/mechanism/error.h"
 
 namespace trnsim {
+namespace {
+
+// Copies out of PSUM in six published Trn2 profiles (trainium-kernel-fusion, allenkchau): 30 of 111 on vector.
+constexpr std::uint64_t kVectorEvery = 4;
+
+}  // namespace
 
 BufferRing AttentionSteps::banks(std::uint32_t count) {
   return w_.program().psum_ring(w_.core().psum_bank(), count);
+}
+
+BufferRing AttentionSteps::tiles_in_banks(std::uint32_t count) {
+  const auto tiles = static_cast<std::uint32_t>(block() / tile());
+  return w_.program().psum_ring(Bytes(w_.core().psum_bank().count() / tiles), tiles * count);
 }
 
 BufferRing AttentionSteps::buffers(std::uint64_t bytes, std::uint32_t count) {
@@ -26,12 +39,11 @@ Handle AttentionSteps::turn(Dtype dtype, std::uint64_t rows, std::uint64_t colum
   return w_.transpose(rows, columns, 1, after, dtype);
 }
 
-Handle AttentionSteps::drain(std::uint64_t free, After after, std::uint32_t rows) {
-  const bool on_vector = ++drains_ % vector_every_ == 0;
+Handle AttentionSteps::copy(std::uint64_t free, Space from, After after, std::uint32_t rows) {
+  const bool on_vector = ++drains_ % kVectorEvery == 0;
   const Handle copied = w_.run(
       on_vector ? Engine::kVector : Engine::kScalar,
-      {.op = Op::kCopy, .free = Count::constant(free), .source = Space::kPsum, .dtype = Dtype::kFp32, .rows = rows},
-      after);
+      {.op = Op::kCopy, .free = Count::constant(free), .source = from, .dtype = Dtype::kFp32, .rows = rows}, after);
   drained_[on_vector ? 0 : 1] = copied;
   return copied;
 }
@@ -115,7 +127,10 @@ Handle AttentionSteps::move(Engine engine, Queue queue, const Tile& tile, Space 
                   .traffic = tile.traffic,
                   .source = source,
                   .destination = source == Space::kHbm ? Space::kSbuf : Space::kHbm,
-                  .generation = prebuilt ? DescriptorGeneration::kPrebuilt : tile.generation},
+                  .generation = prebuilt ? DescriptorGeneration::kPrebuilt : tile.generation,
+                  .partitions = std::min<std::uint64_t>(tile.rows, w_.partitions()),
+                  .transposes = tile.transposes,
+                  .computes = tile.casts},
                  after);
 }
 
