@@ -227,6 +227,15 @@ TEST(MatmulSchedules, MicroscaledOperandsContractMoreAtATime) {
   EXPECT_THROW((void)test::lowered(trn3, "matmul", with(mx, {{"schedule", "strip"}})), InfeasibleError);
 }
 
+TEST(MatmulSchedules, OneOfEverythingAndNothingAtAll) {
+  const MachineSpec trn2 = test::machine("trn2-3xlarge");
+  for (const char* schedule : {"tiled", "hoisted_loads", "kept_loads", "resident_rhs", "blocked", "strip"}) {
+    expect_issued(schedule, trn2, shape("1", "1", "1", "bf16", {{"schedule", schedule}, {"lnc", "1"}}),
+                  {.loads = 2, .stores = 1, .matmuls = 1});
+    EXPECT_EQ(test::lowered(trn2, "matmul", {{"schedule", schedule}, {"k", "0"}}).facts.useful_flop, 0U);
+  }
+}
+
 TEST(MatmulSchedules, WhatDoesNotFitIsRefused) {
   const MachineSpec trn2 = test::machine("trn2-3xlarge");
   EXPECT_THROW((void)test::lowered(trn2, "matmul", {{"schedule", "tiled"}, {"block_m", "1024"}, {"block_n", "1024"}}),
@@ -234,6 +243,8 @@ TEST(MatmulSchedules, WhatDoesNotFitIsRefused) {
   EXPECT_THROW((void)test::lowered(trn2, "matmul", {{"schedule", "tiled"}, {"loop", "rolled"}, {"m", "200"}}),
                InfeasibleError);
   EXPECT_THROW((void)test::lowered(trn2, "matmul", {{"schedule", "spiral"}}), InputError);
+  EXPECT_THROW((void)test::lowered(trn2, "matmul", shape("60000", "60000", "60000", "bf16", {{"schedule", "blocked"}})),
+               InfeasibleError);
 }
 
 }  // namespace

@@ -13,10 +13,6 @@ constexpr std::uint64_t kBuffers = 2;
 constexpr std::uint32_t kTransposeBanks = 2;
 constexpr std::uint64_t kHalves = 2;
 
-bool is_empty(const ScheduledMatmul& s) {
-  return s.m == 0 || s.n == 0 || s.k == 0;
-}
-
 /// C = A B + (A L1) L2 with the result's columns on partitions until the end. First the low-rank part, which goes to
 /// HBM; then A B by blocks of n and k, whose sums go through HBM after every block of k; A is transposed at its first
 /// pass and comes back transposed from HBM in the later ones.
@@ -269,13 +265,13 @@ class Lora {
 }  // namespace
 
 void lora_matmul(TileWriter& w, const ScheduledMatmul& s) {
-  if (is_empty(s)) return;
+  if (s.empty()) return;
   Lora kernel(w, s);
   for (std::uint64_t i = 0; i < s.batch; ++i) kernel.emit();
 }
 
 MatmulReads lora_matmul_reads(const CoreSpec& core, const ScheduledMatmul& s) {
-  if (is_empty(s)) return {};
+  if (s.empty()) return {};
   const std::uint64_t k = TileShape(core, s.dtype, s.transpose_lhs).k;
   const std::uint64_t halves = cut({0, ceil_div(s.m, s.block_m)}, ceil_div(ceil_div(s.m, s.block_m), kHalves)).size();
   const std::uint64_t once = loaded_bytes({0, s.k}, s.block_k, k, {0, s.n}, s.block_n, s.block_n, s.dtype);

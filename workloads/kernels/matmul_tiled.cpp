@@ -2,7 +2,9 @@
 #include <optional>
 
 #include "models/mechanism/error.h"
+#include "workloads/kernels/matmul_bias.h"
 #include "workloads/kernels/matmul_parts.h"
+#include "workloads/kernels/matmul_tiled_room.h"
 
 namespace trnsim {
 namespace {
@@ -10,42 +12,6 @@ namespace {
 /// What stays in SBUF: a row strip of A or a column strip of B for the loop inside its own, or also all of B if it
 /// fits.
 enum class Keep : std::uint8_t { kNothing, kLhs, kRhs, kWhatFits };
-
-constexpr std::uint64_t kStagedResults = 4;  // result tiles on their way out: a choice of software
-constexpr std::uint64_t kBiasBuffers = 3;
-constexpr std::uint64_t kBuffers = 2;
-
-bool is_empty(const ScheduledMatmul& s) {
-  return s.m == 0 || s.n == 0 || s.k == 0;
-}
-
-bool has_bias(const ScheduledMatmul& s) {
-  return s.epilogue == MatmulEpilogue::kBiasGelu || s.epilogue == MatmulEpilogue::kBiasGeluKernel;
-}
-
-/// Bytes per partition of results and biases under way.
-std::uint64_t result_bytes(const TileShape& tile, const ScheduledMatmul& s) {
-  return (kStagedResults + (has_bias(s) ? kBiasBuffers : 0)) * storage_bytes(tile.n, s.result_dtype);
-}
-
-struct Kept {
-  bool lhs = false;  ///< a row strip of A, and the next
-  bool rhs = false;  ///< all of B
-};
-
-/// What SBUF holds beside two loads of the k body.
-Kept what_fits(const CoreSpec& core, const ScheduledMatmul& s) {
-  const TileShape tile(core, s.dtype, s.transpose_lhs);
-  const std::uint64_t lhs = ceil_div(s.block_m, s.load_m) * slot_bytes(core, tile.k, s.load_m, s.dtype);
-  const std::uint64_t rhs = ceil_div(s.block_n, s.load_n) * slot_bytes(core, tile.k, s.load_n, s.dtype);
-  const std::uint64_t k_tiles = ceil_div(s.k, tile.k);
-  const std::uint64_t strips = kBuffers * k_tiles * lhs + kBuffers * rhs + result_bytes(tile, s);
-  const std::uint64_t all = ceil_div(s.n, s.block_n) * k_tiles * rhs;
-  Kept kept;
-  kept.lhs = strips <= core.sbuf_per_partition.count();
-  kept.rhs = kept.lhs && strips + all <= core.sbuf_per_partition.count();
-  return kept;
-}
 
 /// An m x n group of tiles, each in a PSUM bank of its own, accumulates over all of k; its operands are loaded k tile
 /// by k tile, the hoisted one once per iteration of the outer loop.
@@ -59,10 +25,7 @@ class Tiled {
 
   void emit() {
     if (s_.rolled) return rolled();
-    if (has_bias(s_)) bias_columns_ = columns_of_biases();
-    drained_ = 0;
-    bias_rows_.clear();
-    spread_.clear();
+    if (bias_) bias_->begin();
     const std::vector<Range> rows = cut({0, s_.m}, s_.block_m), columns = cut({0, s_.n}, s_.block_n);
     if (keep_ == Keep::kRhs) {
       for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -111,23 +74,24 @@ class Tiled {
 
   void reserve() {
     std::uint64_t room = w_.core().sbuf_per_partition.count();
-    const std::uint64_t result = storage_bytes(tile_.n, s_.result_dtype), fixed = result_bytes(tile_, s_);
+    const std::uint64_t result = storage_bytes(tile_.n, s_.result_dtype), fixed = TiledRoom::results(tile_, s_);
     if (fixed > room) throw InfeasibleError("results do not fit SBUF");
-    staged_ = DrainRings(w_.program(), result, kStagedResults, s_.evacuation);
-    if (has_bias(s_)) bias_ring_ = w_.program().sbuf_ring(Bytes(result), kBiasBuffers);
+    staged_ = DrainRings(w_.program(), result, TiledRoom::kStagedResults, s_.evacuation);
+    if (TiledRoom::has_bias(s_)) bias_.emplace(parts_, s_);
     room -= fixed;
     keep_strips(room);
     reserve_body(room);
   }
 
   void keep_strips(std::uint64_t& room) {
-    const Kept fits = keep_ == Keep::kWhatFits ? what_fits(w_.core(), s_) : Kept{};
+    const TiledRoom room_of(w_.core(), s_);
+    const bool fits = keep_ == Keep::kWhatFits;
     const auto keep = [&](std::optional<OperandStream>& kept, OperandStream::Plan plan) {
       kept.emplace(parts_, std::move(plan));
       kept->reserve(room);
     };
-    if (keep_ == Keep::kLhs || fits.lhs) keep(lhs_kept_, lhs_plan());
-    if (keep_ == Keep::kRhs || fits.rhs) keep(rhs_kept_, rhs_plan(fits.rhs ? s_.n : s_.block_n));
+    if (keep_ == Keep::kLhs || (fits && room_of.keeps_lhs)) keep(lhs_kept_, lhs_plan());
+    if (keep_ == Keep::kRhs || (fits && room_of.keeps_rhs)) keep(rhs_kept_, rhs_plan(fits ? s_.n : s_.block_n));
   }
 
   [[nodiscard]] std::uint64_t lhs_loads() const { return ceil_div(s_.block_m, s_.load_m); }
@@ -139,8 +103,9 @@ class Tiled {
   void reserve_body(std::uint64_t room) {
     const std::uint64_t lhs = lhs_kept_ ? 0 : lhs_loads() * lhs_slot(), rhs = rhs_kept_ ? 0 : rhs_loads() * rhs_slot();
     if (lhs + rhs == 0) return;
-    const std::uint64_t ahead = std::min(room / (lhs + rhs), s_.k);
-    if (ahead == 0) throw InfeasibleError("the loads of one k tile do not fit SBUF");
+    const std::uint64_t least = takes_turns() ? kLoadQueues.size() : 1;
+    const std::uint64_t ahead = std::min(room / (lhs + rhs), std::max(s_.k, least));
+    if (ahead < least) throw InfeasibleError("the loads of one k tile do not fit SBUF");
     if (lhs > 0) lhs_rings_ = rings(lhs_slot(), ahead * lhs_loads());
     if (rhs > 0) rhs_rings_ = rings(rhs_slot(), ahead * rhs_loads());
   }
@@ -259,24 +224,12 @@ class Tiled {
     if (tile.uses == 0) w_.segment().release(product, rings[tile.queue]);
   }
 
-  [[nodiscard]] std::vector<std::uint64_t> columns_of_biases() const {
-    std::vector<std::uint64_t> columns;
-    for (const Range& m : cut({0, s_.m}, s_.block_m)) {
-      for (const Range& n : cut({0, s_.n}, s_.block_n)) {
-        for (std::uint64_t i = 0; i < ceil_div(m.size, tile_.m); ++i) {
-          for (const Range& part : cut(n, tile_.n)) columns.push_back(part.size);
-        }
-      }
-    }
-    return columns;
-  }
-
   void drain(const Bank& bank) {
     const Engine engine = parts_.next_drain();
     w_.segment().acquire(engine, staged_.on(engine));
     Handle ready = parts_.copy(engine, bank.m.size, bank.n.size, {bank.product});
     w_.segment().release(ready, parts_.bank());
-    if (has_bias(s_)) ready = biased(bank, ready);
+    if (bias_) ready = bias_->add(bank.m.size, ready);
     if (s_.epilogue == MatmulEpilogue::kBiasGelu) ready = gelu(bank, ready);
     w_.segment().release(store(bank.m, bank.n, ready), staged_.on(engine));
   }
@@ -289,35 +242,6 @@ class Tiled {
       stored = parts_.store(engine, Queue::kStore, m.size, part.size, s_.result_dtype, s_.result_dtype, {ready});
     }
     return stored;
-  }
-
-  // Rows of biases are loaded two tiles ahead and copied to all partitions one tile ahead.
-  Handle biased(const Bank& bank, Handle copied) {
-    const std::size_t tile = drained_++;
-    while (bias_rows_.size() < std::min(bias_columns_.size(), tile + kBiasBuffers)) load_bias();
-    while (spread_.size() < std::min(bias_columns_.size(), tile + kBiasBuffers - 1)) spread_bias();
-    const Handle sum = w_.run(Engine::kVector,
-                              {.op = Op::kBinary,
-                               .free = Count::constant(bank.n.size),
-                               .dtype = s_.result_dtype,
-                               .rows = static_cast<std::uint32_t>(bank.m.size),
-                               .second = Space::kSbuf},
-                              {copied, spread_[tile]});
-    w_.segment().release(sum, bias_ring_);
-    return sum;
-  }
-
-  void load_bias() {
-    w_.segment().acquire(Engine::kGpSimd, bias_ring_);
-    bias_rows_.push_back(
-        parts_.load(Engine::kGpSimd, Queue::kInput, 1, bias_columns_[bias_rows_.size()], s_.dtype, Traffic::kBiases));
-  }
-
-  void spread_bias() {
-    const std::size_t tile = spread_.size();
-    spread_.push_back(w_.run(Engine::kGpSimd,
-                             {.op = Op::kCopy, .free = Count::constant(bias_columns_[tile]), .dtype = s_.dtype},
-                             {bias_rows_[tile]}));
   }
 
   Handle gelu(const Bank& bank, Handle ready) {
@@ -333,7 +257,7 @@ class Tiled {
   // Hardware loops over m, n and k with one group as their body. Counts of a loop are fixed: all tiles are whole.
   void rolled() {
     if (s_.m % s_.block_m != 0 || s_.n % s_.block_n != 0 || s_.k % tile_.k != 0 || keep_ != Keep::kNothing ||
-        has_bias(s_)) {
+        TiledRoom::has_bias(s_)) {
       throw InfeasibleError("loop=rolled takes whole blocks of a tiled matmul without epilogue");
     }
     SegmentBuilder& segment = w_.segment();
@@ -365,26 +289,13 @@ class Tiled {
   const TileShape& tile_;
   std::optional<OperandStream> lhs_kept_, rhs_kept_;
   DrainRings staged_;
-  BufferRing bias_ring_;
+  std::optional<BiasRows> bias_;
   std::array<BufferRing, 2> lhs_rings_, rhs_rings_;
   std::uint64_t lhs_turn_ = 0, rhs_turn_ = 0;
-  std::vector<std::uint64_t> bias_columns_;  ///< of every tile, in order of its drain
-  std::vector<Handle> bias_rows_, spread_;   ///< biases as loaded, and on all partitions
-  std::uint64_t drained_ = 0;                ///< tiles
 };
 
-std::uint64_t bias_bytes(const TileShape& tile, const ScheduledMatmul& s) {
-  if (!has_bias(s)) return 0;
-  std::uint64_t rows = 0, row = 0;
-  for (const Range& block : cut({0, s.m}, s.block_m)) rows += ceil_div(block.size, tile.m);
-  for (const Range& block : cut({0, s.n}, s.block_n)) {
-    for (const Range& part : cut(block, tile.n)) row += storage_bytes(part.size, s.dtype);
-  }
-  return rows * row * s.batch;
-}
-
 void emit(TileWriter& w, const ScheduledMatmul& s, Keep keep) {
-  if (is_empty(s)) return;
+  if (s.empty()) return;
   const auto kernel = std::make_shared<Tiled>(w, s, keep);
   for (std::uint64_t i = 0; i < s.batch; ++i) kernel->emit();
   if (s.epilogue != MatmulEpilogue::kBiasGeluKernel) return;
@@ -394,10 +305,11 @@ void emit(TileWriter& w, const ScheduledMatmul& s, Keep keep) {
 }
 
 MatmulReads reads_of(const CoreSpec& core, const ScheduledMatmul& s, bool keeps_rhs) {
-  if (is_empty(s)) return {};
+  if (s.empty()) return {};
   const TileShape tile(core, s.dtype, s.transpose_lhs);
   const std::uint64_t once = loaded_bytes({0, s.k}, s.k, tile.k, {0, s.n}, s.block_n, s.load_n, s.dtype);
-  return {once * s.batch * (keeps_rhs ? 1 : ceil_div(s.m, s.block_m)), bias_bytes(tile, s)};
+  return {once * s.batch * (keeps_rhs ? 1 : ceil_div(s.m, s.block_m)),
+          TiledRoom::has_bias(s) ? BiasRows::bytes(tile, s) : 0};
 }
 
 }  // namespace
@@ -423,7 +335,7 @@ void kept_loads_matmul(TileWriter& w, const ScheduledMatmul& s) {
 }
 
 MatmulReads kept_loads_matmul_reads(const CoreSpec& core, const ScheduledMatmul& s) {
-  return reads_of(core, s, !is_empty(s) && what_fits(core, s).rhs);
+  return reads_of(core, s, !s.empty() && TiledRoom(core, s).keeps_rhs);
 }
 
 void resident_rhs_matmul(TileWriter& w, const ScheduledMatmul& s) {

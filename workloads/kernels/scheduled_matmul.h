@@ -32,6 +32,8 @@ struct ScheduledMatmul {
   std::optional<Engine> evacuation;
   MatmulPrologue prologue = MatmulPrologue::kNone;
   MatmulEpilogue epilogue = MatmulEpilogue::kNone;
+
+  [[nodiscard]] bool empty() const { return m == 0 || n == 0 || k == 0; }
 };
 
 /// What a schedule reads from HBM beside A, in closed form.

@@ -18,6 +18,7 @@ constexpr std::uint64_t kQuarterBitsPerByte = 32;
 constexpr std::uint64_t kSmallTensors = 8192;  // per partition
 constexpr std::uint64_t kBf16Bytes = 2;
 
+constexpr std::uint64_t kMostTiles = 1'000'000;
 // Blocks of the last step of the NKI matmul tutorial, in tiles of [stationary x moving].
 constexpr std::uint64_t kTilesOfM = 16, kTilesOfN = 2, kTilesOfK = 8;
 
@@ -83,6 +84,15 @@ ScheduledMatmul scheduled(const SettingReader& read, const CoreSpec& core, bool 
   return s;
 }
 
+/// Schedules are written out instruction by instruction; what would not fit the memory of a host is refused.
+void check_length(const ScheduledMatmul& s, const CoreSpec& core) {
+  const TileShape tile(core, s.dtype, s.transpose_lhs);
+  const Wide tiles = Wide{s.batch} * ceil_div(s.m, tile.m) * ceil_div(s.n, tile.n) * ceil_div(s.k, tile.k);
+  if (s.rolled || tiles <= kMostTiles) return;
+  throw InfeasibleError("this schedule would be written out as more than " + std::to_string(kMostTiles) +
+                        " matmuls; use loop=rolled or schedule=auto");
+}
+
 /// The model's own blocks: those that its buffers take.
 Job own_schedule(const SettingReader& read, const Placement& placement, const MachineSpec& machine,
                  WorkloadFacts& facts) {
@@ -103,6 +113,7 @@ Job given_schedule(const MatmulScheduleInfo& schedule, const SettingReader& read
   if (whole.transpose_lhs && is_microscaled(whole.dtype)) {
     throw InfeasibleError("the tensor engine does not transpose microscaled operands; store A with k outermost");
   }
+  check_length(whole, machine.core);
   return tile_job_of(placement, machine, [&](TileWriter& w) {
     ScheduledMatmul part = whole;
     part.n = w.share(whole.n);

@@ -24,6 +24,18 @@ TEST(Simulation, AnInstructionTakesEntryOccupancyCompletionAndExit) {
   EXPECT_EQ(run(machine, job_on(machine, program, {0})).elapsed, Time(kEntryAndExit + 1000 * kNs + 80 * kNs));
 }
 
+TEST(Simulation, ALaunchWaitsForEverythingBeforeAndPaysExitAndEntryAgain) {
+  const MachineSpec machine = small_machine();
+  ProgramBuilder builder("two launches");
+  builder.call(builder.segment("first", [](SegmentBuilder& s) {
+    s.emit(Engine::kVector, vector_copy(2000));
+    s.emit(Engine::kScalar, vector_copy(10));
+  }));
+  builder.call(builder.segment("second", [](SegmentBuilder& s) { s.emit(Engine::kScalar, vector_copy(500)); }), true);
+  // 1000 ns of vector and 80 ns to completion, then 500 ns of scalar and 110 ns to completion.
+  EXPECT_EQ(run(machine, job_on(machine, builder.finish(), {0})).elapsed, Time(2 * kEntryAndExit + (1080 + 610) * kNs));
+}
+
 TEST(Simulation, AnEngineStartsASemaphoreLatencyAfterTheOneItWaitsFor) {
   const MachineSpec machine = small_machine();
   const auto program = program_of([](ProgramBuilder&, SegmentBuilder& s) {
