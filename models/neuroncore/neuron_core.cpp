@@ -36,6 +36,7 @@ NeuronCore::NeuronCore(sc_core::sc_module_name name, const CoreSpec& spec, const
       generators_(dma.hardware_generators) {
   for (const SemaphoreInfo& info : program_.semaphores) semaphores_.emplace_back(info.initial);
   waiters_.resize(semaphores_.size());
+  launches_ = std::count_if(program_.calls.begin(), program_.calls.end(), [](const Call& call) { return call.launch; });
   transfers_.resize(program_.operators.size());
   for (std::size_t e = 0; e < kEngineCount; ++e) {
     sequencers_[e] = Sequencer(static_cast<Engine>(e), job);
@@ -80,8 +81,26 @@ void NeuronCore::advance() {
         if ((ready & (1U << e)) != 0) step(static_cast<Engine>(e));
       }
     }
+    if (launches_ > 0) launch_next();
   }
   if (!calendar_.empty()) alarm_.arm(std::max(calendar_.next_time(), kernel_time()));
+}
+
+// All engines start the next program together, when the one before has ended and left.
+void NeuronCore::launch_next() {
+  if (unfinished_transfers_ > 0) return;
+  for (const Sequencer& s : sequencers_) {
+    if (!s.parked() || s.busy) return;
+  }
+  --launches_;
+  const Time start = last_ + spec_.control.program_exit + spec_.control.program_entry;
+  for (Sequencer& s : sequencers_) {
+    s.start_idle += start - s.free_at;
+    s.free_at = start;
+    s.busy = true;
+    s.resume();
+    calendar_.insert(start, {.what = What::kEngineFree, .engine = s.engine()});
+  }
 }
 
 void NeuronCore::handle(const Event& event) {

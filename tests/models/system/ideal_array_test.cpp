@@ -1,6 +1,8 @@
 // An array without overlap and without overheads takes the textbook's cycles.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "models/system/simulation.h"
 #include "tests/models/system/hand_made.h"
 
@@ -43,7 +45,9 @@ TEST_P(IdealArray, TakesItsLoadStreamAndDrain) {
       Instruction weights = bf16_matmul(1);
       weights.op = Op::kLoadWeights;
       s.emit(Engine::kTensor, weights, {empty});
-      const Handle product = s.emit(Engine::kTensor, bf16_matmul(size), {});
+      Instruction multiply = bf16_matmul(size);
+      multiply.columns = static_cast<std::uint32_t>(std::min<std::uint64_t>(size, tensor.columns));
+      const Handle product = s.emit(Engine::kTensor, multiply, {});
       empty = s.emit(Engine::kVector, Instruction{}, {product});
     }
   });
