@@ -49,10 +49,11 @@ LoweredWorkload lower_fused_attention(const SettingReader& read, const MachineSp
     lowered.facts.weight_bytes += placement.cores * fused_attention_weight_bytes(w, shape);
     if (tokens > 0) fused_attention(w, shape);
   });
-  lowered.facts.peak_dtype = std::string(name(Dtype::kBf16));
+  lowered.facts.peak_dtype = std::string(name(shape.projections));
   const Wide pairs = shape.attention.shape.causal ? causal_pairs(tokens, 0) : tokens * tokens;
-  const Wide useful = 2 * tokens * shape.hidden * width + pairs * 4 * shape.q_width();
-  finish_facts(lowered, placement, machine, Dtype::kBf16, countable(useful));
+  const Wide projected = 2 * tokens * shape.hidden * width;
+  finish_facts(lowered, placement, machine, Dtype::kBf16, countable(projected + pairs * 4 * shape.q_width()));
+  set_roofline(lowered, machine, shape.projections, countable(projected * placement.cores));
   return lowered;
 }
 
