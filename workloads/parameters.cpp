@@ -13,13 +13,13 @@ namespace {
 using enum Dimension;
 constexpr double kMany = 1e9;
 constexpr std::string_view kModel = "decode|prefill";
-constexpr std::string_view kKernels = "matmul|attention|dma_copy|instruction";
-constexpr std::string_view kWithHeads = "decode|prefill|attention";
+constexpr std::string_view kKernels = "matmul|attention|fused_attention|dma_copy|instruction";
+constexpr std::string_view kWithHeads = "decode|prefill|attention|fused_attention";
 
 constexpr std::array kTable = {
     // What runs.
-    WorkloadParameterRow{"phase", kWord, 0, 0, "decode|prefill|matmul|attention|dma_copy|instruction", false,
-                         "what one run does: one decode step, one prefill, or one kernel"},
+    WorkloadParameterRow{"phase", kWord, 0, 0, "decode|prefill|matmul|attention|fused_attention|dma_copy|instruction",
+                         false, "what one run does: one decode step, one prefill, or one kernel"},
     WorkloadParameterRow{"model", kWord, 0, 0, "", false, "file in workloads/models that holds the model's dimensions",
                          kModel},
     WorkloadParameterRow{"batch", kCount, 0, kMany, "", false,
@@ -30,7 +30,8 @@ constexpr std::array kTable = {
     WorkloadParameterRow{"context", kCount, 0, kMany, "", false,
                          "tokens that a query sees, the one being decoded included", "decode|attention"},
     WorkloadParameterRow{"prompt_tokens", kCount, 0, kMany, "", false, "tokens of each prompt", "prefill"},
-    WorkloadParameterRow{"query_tokens", kCount, 0, kMany, "", false, "query tokens per sequence", "attention"},
+    WorkloadParameterRow{"query_tokens", kCount, 0, kMany, "", false, "query tokens per sequence",
+                         "attention|fused_attention"},
     // Mapping.
     WorkloadParameterRow{"tp", kCount, 1, 65536, "", false, "ranks that share attention and dense weights", kModel},
     WorkloadParameterRow{"ep", kCount, 1, 65536, "", false, "groups of ranks that experts are spread over", kModel},
@@ -58,8 +59,7 @@ constexpr std::array kTable = {
     // Model dimensions.
     WorkloadParameterRow{"layers", kCount, 1, 1000, "", false, "transformer layers", kModel},
     WorkloadParameterRow{"hidden", kCount, 1, 1e6, "", false,
-                         "width of the residual stream; attention: of schedule fused_block",
-                         "decode|prefill|attention"},
+                         "width of the residual stream; attention: of schedule fused_block", kWithHeads},
     WorkloadParameterRow{"q_heads", kCount, 1, 4096, "", false, "query heads", kWithHeads},
     WorkloadParameterRow{"kv_heads", kCount, 1, 4096, "", false, "key and value heads", kWithHeads},
     WorkloadParameterRow{"head_dim", kCount, 1, 256, "", false, "elements per head", kWithHeads},
@@ -126,17 +126,23 @@ constexpr std::array kTable = {
                          "engine that empties PSUM; auto: they take turns", "matmul"},
     WorkloadParameterRow{"softmax_dtype", kWord, 0, 0, "fp32|bf16", true,
                          "of the weights and of both operands of their product with V; auto: bf16", "attention"},
+    WorkloadParameterRow{"projection_dtype", kWord, 0, 0, "bf16|fp8|mxfp8", false,
+                         "number format of both operands of the projections", "fused_attention"},
     WorkloadParameterRow{"exponential_engine", kWord, 0, 0, "vector|scalar", true,
-                         "of schedule flash; auto: vector where it has the fused exponential", "attention"},
+                         "of schedule flash; auto: vector where it has the fused exponential",
+                         "attention|fused_attention"},
     WorkloadParameterRow{"scalar_maxima", kCount, 0, 4, "", true,
                          "schedule flash: of every four blocks of scores, those whose row maximum the scalar engine "
                          "finds, as NeuronCore-v4 can; auto: 3 if exponentials are on vector, else 0",
-                         "attention"},
+                         "attention|fused_attention"},
     WorkloadParameterRow{"transpose_engine", kWord, 0, 0, "dma|tensor", false,
-                         "schedule flash: who transposes the weights; tensor: through PSUM", "attention"},
+                         "schedule flash: who transposes the weights; tensor: through PSUM",
+                         "attention|fused_attention"},
     WorkloadParameterRow{"copy_columns", kCount, 128, 512, "", false,
-                         "schedule flash: PSUM columns that one copy of transposed weights takes", "attention"},
-    WorkloadParameterRow{"causal", kWord, 0, 0, "yes|no", false, "whether a query sees later keys", "attention"},
+                         "schedule flash: PSUM columns that one copy of transposed weights takes",
+                         "attention|fused_attention"},
+    WorkloadParameterRow{"causal", kWord, 0, 0, "yes|no", false, "whether a query sees later keys",
+                         "attention|fused_attention"},
     WorkloadParameterRow{"window", kCount, 0, kMany, "", false, "keys seen by a query; 0 = all", "attention"},
     WorkloadParameterRow{"bytes", kCapacity, 0, 1e12, "", false, "bytes moved by a logical core", "dma_copy"},
     WorkloadParameterRow{"transfers", kCount, 1, 1e6, "", true,

@@ -10,6 +10,7 @@ constexpr std::array kKernels = {
     KernelInfo{"attention_decode", "one new query per sequence over a KV cache in HBM"},
     KernelInfo{"attention_flash",
                "groups of queries over sections of keys, as a pipeline of scores, exponentials and values"},
+    KernelInfo{"attention_fused", "projection to Q, K and V, flash attention and projection back to the residual"},
     KernelInfo{"attention_hbm_passes", "every step of the softmax, transposes and values as a pass through HBM"},
     KernelInfo{"attention_phases", "scores, softmax and values as three phases through HBM, or fused in one loop"},
     KernelInfo{"attention_prefill",

@@ -9,6 +9,7 @@ namespace {
 constexpr std::array kSingleKernels = {
     SingleKernel{"attention", lower_attention},
     SingleKernel{"dma_copy", lower_dma_copy},
+    SingleKernel{"fused_attention", lower_fused_attention},
     SingleKernel{"instruction", lower_instruction},
     SingleKernel{"matmul", lower_matmul},
 };

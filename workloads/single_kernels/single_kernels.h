@@ -26,6 +26,7 @@ struct SingleKernel {
 
 [[nodiscard]] LoweredWorkload lower_attention(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_dma_copy(const SettingReader& read, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_fused_attention(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_instruction(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_matmul(const SettingReader& read, const MachineSpec& machine);
 
