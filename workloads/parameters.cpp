@@ -13,16 +13,23 @@ namespace {
 using enum Dimension;
 constexpr double kMany = 1e9;
 constexpr std::string_view kModel = "decode|prefill";
-constexpr std::string_view kKernels = "matmul|attention|dma_copy|instruction";
-constexpr std::string_view kWithHeads = "decode|prefill|attention";
+constexpr std::string_view kKernels =
+    "matmul|attention|dma_copy|instruction|conv1d|elementwise|mlp|moe|rope|scan|transformer_block";
+constexpr std::string_view kWithHeads = "decode|prefill|attention|transformer_block";
+constexpr std::string_view kBatched = "decode|prefill|attention|conv1d|rope|scan|transformer_block";
+constexpr std::string_view kWithHidden = "decode|prefill|mlp|moe|transformer_block";
+constexpr std::string_view kWithExperts = "decode|prefill|moe";
 
 constexpr std::array kTable = {
     // What runs.
-    WorkloadParameterRow{"phase", kWord, 0, 0, "decode|prefill|matmul|attention|dma_copy|instruction", false,
-                         "what one run does: one decode step, one prefill, or one kernel"},
+    WorkloadParameterRow{"phase", kWord, 0, 0,
+                         "decode|prefill|matmul|attention|dma_copy|instruction|conv1d|elementwise|mlp|moe|rope|scan|"
+                         "transformer_block",
+                         false, "what one run does: one decode step, one prefill, or one kernel"},
     WorkloadParameterRow{"model", kWord, 0, 0, "", false, "file in workloads/models that holds the model's dimensions",
                          kModel},
-    WorkloadParameterRow{"batch", kCount, 0, kMany, "", false, "sequences in flight on the whole machine", kWithHeads},
+    WorkloadParameterRow{"batch", kCount, 0, kMany, "", false,
+                         "sequences in flight on the whole machine; of a kernel: repeats of its operands", kBatched},
     WorkloadParameterRow{"batch_per_replica", kCount, 0, kMany, "", false, "sequences in flight in each replica",
                          kModel},
     WorkloadParameterRow{"context", kCount, 0, kMany, "", false,
@@ -54,14 +61,18 @@ constexpr std::array kTable = {
     WorkloadParameterRow{"routing_sigma", kFraction, 0, 10, "", false,
                          "lognormal: standard deviation of the logarithm of expert popularity", kModel},
     // Model dimensions.
-    WorkloadParameterRow{"layers", kCount, 1, 1000, "", false, "transformer layers", kModel},
-    WorkloadParameterRow{"hidden", kCount, 1, 1e6, "", false, "width of the residual stream", kModel},
-    WorkloadParameterRow{"q_heads", kCount, 1, 4096, "", false, "query heads", kWithHeads},
+    WorkloadParameterRow{"layers", kCount, 1, 1000, "", false,
+                         "transformer layers; mlp: how often the last layer repeats", "decode|prefill|mlp"},
+    WorkloadParameterRow{"hidden", kCount, 1, 1e6, "", false, "width of the residual stream", kWithHidden},
+    WorkloadParameterRow{"q_heads", kCount, 1, 4096, "", false, "query heads",
+                         "decode|prefill|attention|rope|transformer_block"},
     WorkloadParameterRow{"kv_heads", kCount, 1, 4096, "", false, "key and value heads", kWithHeads},
-    WorkloadParameterRow{"head_dim", kCount, 1, 128, "", false, "elements per head", kWithHeads},
-    WorkloadParameterRow{"experts", kCount, 1, 4096, "", false, "experts per layer", kModel},
-    WorkloadParameterRow{"experts_per_token", kCount, 1, 64, "", false, "experts that a token is sent to", kModel},
-    WorkloadParameterRow{"expert_ffn", kCount, 1, 1e6, "", false, "inner width of one expert", kModel},
+    WorkloadParameterRow{"head_dim", kCount, 1, 128, "", false, "elements per head",
+                         "decode|prefill|attention|rope|transformer_block"},
+    WorkloadParameterRow{"experts", kCount, 1, 4096, "", false, "experts per layer", kWithExperts},
+    WorkloadParameterRow{"experts_per_token", kCount, 1, 64, "", false, "experts that a token is sent to",
+                         kWithExperts},
+    WorkloadParameterRow{"expert_ffn", kCount, 1, 1e6, "", false, "inner width of one expert", kWithExperts},
     WorkloadParameterRow{"vocabulary", kCount, 1, 1e7, "", false, "rows of the embedding and of the output matrix",
                          kModel},
     WorkloadParameterRow{"sliding_window", kCount, 1, kMany, "", false, "keys seen by the layers with a window",
@@ -71,13 +82,28 @@ constexpr std::array kTable = {
     // Single kernels.
     WorkloadParameterRow{"cores", kCount, 1, 65536, "", false,
                          "logical cores that run the kernel at the same time, each all of it", kKernels},
-    WorkloadParameterRow{"m", kCount, 0, kMany, "", false, "rows of the result", "matmul"},
-    WorkloadParameterRow{"n", kCount, 0, kMany, "", false, "columns of the result", "matmul"},
+    WorkloadParameterRow{"m", kCount, 0, kMany, "", false, "rows of the result", "matmul|elementwise"},
+    WorkloadParameterRow{"n", kCount, 0, kMany, "", false, "columns of the result", "matmul|elementwise"},
     WorkloadParameterRow{"k", kCount, 0, kMany, "", false, "contraction length", "matmul"},
     WorkloadParameterRow{"dtype", kWord, 0, 0, "fp32|bf16|fp8|mxfp8|mxfp4", false, "number format of operands",
-                         "matmul|instruction"},
-    WorkloadParameterRow{"causal", kWord, 0, 0, "yes|no", false, "whether a query sees later keys", "attention"},
+                         "matmul|instruction|conv1d|elementwise|mlp|moe|rope|scan|transformer_block"},
+    WorkloadParameterRow{"causal", kWord, 0, 0, "yes|no", false, "whether a query sees later keys",
+                         "attention|transformer_block"},
     WorkloadParameterRow{"window", kCount, 0, kMany, "", false, "keys seen by a query; 0 = all", "attention"},
+    // Schedules of single kernels.
+    WorkloadParameterRow{"schedule", kWord, 0, 0, "", true, "which of its published schedules the kernel follows",
+                         "conv1d|elementwise|mlp|moe|rope|scan"},
+    // Vector kernels, layers.
+    WorkloadParameterRow{"channels", kCount, 0, kMany, "", false, "channels, one per partition", "conv1d|scan"},
+    WorkloadParameterRow{"sequence", kCount, 0, 1e6, "", false, "columns of each channel", "conv1d|scan"},
+    WorkloadParameterRow{"states", kCount, 0, 65536, "", false, "states of each channel", "scan"},
+    WorkloadParameterRow{"chunk", kCount, 1, 1e6, "", false, "columns per step along the sequence", "scan"},
+    WorkloadParameterRow{"taps", kCount, 0, 1024, "", false, "positions that one result sums over", "conv1d"},
+    WorkloadParameterRow{"function", kWord, 0, 0, "", false, "chain of operations: adamw", "elementwise"},
+    WorkloadParameterRow{"tokens", kCount, 0, kMany, "", false, "tokens that pass through",
+                         "mlp|moe|rope|transformer_block"},
+    WorkloadParameterRow{"widths", kWord, 0, 0, "", false,
+                         "output widths of consecutive linear layers, joined by x: 2048x1024", "mlp"},
     WorkloadParameterRow{"bytes", kCapacity, 0, 1e12, "", false, "bytes moved by a logical core", "dma_copy"},
     WorkloadParameterRow{"transfers", kCount, 1, 65536, "", false, "transfers that the bytes are cut into", "dma_copy"},
     WorkloadParameterRow{"descriptor_bytes", kCapacity, 1, 1e9, "", false, "payload of one descriptor", "dma_copy"},

@@ -6,9 +6,11 @@ namespace trnsim {
 namespace {
 
 constexpr std::array kKernels = {
+    KernelInfo{"adamw", "optimiser step on weights, two moments and a gradient, all in HBM"},
     KernelInfo{"attention_decode", "one new query per sequence over a KV cache in HBM"},
     KernelInfo{"attention_prefill",
                "blocks of queries over keys and values in HBM, causal or windowed, online softmax"},
+    KernelInfo{"conv1d", "depthwise convolution along the sequence, position by position"},
     KernelInfo{"dma_copy", "bytes moved between HBM and SBUF by transfers of equal size, dealt over queues"},
     KernelInfo{"instruction_series", "equal instructions back to back on one engine"},
     KernelInfo{"lm_head", "scores of the vocabulary's columns and the best token"},
@@ -17,7 +19,10 @@ constexpr std::array kKernels = {
     KernelInfo{"projection", "a weight matrix streamed once through SBUF, weights stationary, tokens moving"},
     KernelInfo{"rms_norm", "x / rms(x) * gain over the hidden width"},
     KernelInfo{"rope", "rotary embedding of queries and keys, in place"},
+    KernelInfo{"rope_tiles", "rotary embedding of an operand in HBM, tile by tile"},
     KernelInfo{"router", "scores of all experts, the best of them and their softmax"},
+    KernelInfo{"scan", "selective scan, states or channels outside, whole sequences or chunks inside"},
+    KernelInfo{"scan_chunks", "selective scan, chunks of the sequence outside states, sums in PSUM"},
 };
 
 }  // namespace

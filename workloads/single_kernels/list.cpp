@@ -8,9 +8,13 @@ namespace {
 
 constexpr std::array kSingleKernels = {
     SingleKernel{"attention", lower_attention},
+    SingleKernel{"conv1d", lower_conv1d},
     SingleKernel{"dma_copy", lower_dma_copy},
+    SingleKernel{"elementwise", lower_elementwise},
     SingleKernel{"instruction", lower_instruction},
     SingleKernel{"matmul", lower_matmul},
+    SingleKernel{"rope", lower_rope},
+    SingleKernel{"scan", lower_scan},
 };
 
 }  // namespace
