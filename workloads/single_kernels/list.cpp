@@ -13,6 +13,8 @@ constexpr std::array kSingleKernels = {
     SingleKernel{"elementwise", lower_elementwise},
     SingleKernel{"instruction", lower_instruction},
     SingleKernel{"matmul", lower_matmul},
+    SingleKernel{"mlp", lower_mlp},
+    SingleKernel{"moe", lower_moe},
     SingleKernel{"rope", lower_rope},
     SingleKernel{"scan", lower_scan},
 };

@@ -1,4 +1,5 @@
 #include <charconv>
+#include <utility>
 #include <vector>
 
 #include "models/mechanism/error.h"
@@ -91,6 +92,16 @@ void check_schedule(const SettingReader& read, const Mlp& m) {
     refuse("activation", "schedule blocked has none or relu");
   }
   if (m.log_softmax && !blocked) refuse("epilogue", "log_softmax belongs to schedule blocked");
+  // Blocks of the linear layers are loaded and stored in rows as wide as they are, n outside.
+  const std::pair<const char*, const char*> kWhole[] = {{"load_m", "block_m"}, {"load_n", "block_n"}, {"store_n", "block_n"}};
+  for (const auto& [part, block] : kWhole) {
+    if (read.is_auto(part) || (!read.is_auto(block) && read.count(part) == read.count(block))) continue;
+    refuse(part, std::string("is that of the block here; set it to ") + block + " or auto");
+  }
+  if (!read.is_auto("loop_order") && read.word("loop_order") != "nkm") refuse("loop_order", "is nkm here");
+  if (!read.is_auto("accumulator_dtype") && read.dtype("accumulator_dtype") != m.dtype) {
+    refuse("accumulator_dtype", "is dtype here");
+  }
   if (m.stored != m.dtype && m.schedule != Schedule::kChain) {
     refuse("stored_dtype", "schedule chain alone casts what it loads; use dtype");
   }

@@ -30,6 +30,8 @@ struct SingleKernel {
 [[nodiscard]] LoweredWorkload lower_elementwise(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_instruction(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_matmul(const SettingReader& read, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_mlp(const SettingReader& read, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_moe(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_rope(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_scan(const SettingReader& read, const MachineSpec& machine);
 
