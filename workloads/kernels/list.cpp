@@ -27,6 +27,7 @@ constexpr std::array kKernels = {
     KernelInfo{"router", "scores of all experts, the best of them and their softmax"},
     KernelInfo{"scan", "selective scan, states or channels outside, whole sequences or chunks inside"},
     KernelInfo{"scan_chunks", "selective scan, chunks of the sequence outside states, sums in PSUM"},
+    KernelInfo{"transformer_block", "one dense layer from the kernels of whole models"},
 };
 
 }  // namespace

@@ -134,16 +134,13 @@ class Blocks {
         last = w_.transpose(rows(i), width_, count, {ready}, m_.dtype);
         const Engine engine = turn_count_++ % 2 == 0 ? Engine::kScalar : Engine::kVector;
         if (at == 0) w_.segment().acquire(engine, turned_);
-        const Handle done =
-            w_.run(engine, from_psum(tile_op(Op::kCopy, m_.dtype, count * rows(i), width_)), {last});
+        const Handle done = w_.run(engine, from_psum(tile_op(Op::kCopy, m_.dtype, count * rows(i), width_)), {last});
         w_.segment().release(done, banks_);
         (engine == Engine::kScalar ? scalar : vector) = done;
       }
       w_.segment().release(last, rows_);
       stored_ = store(w_, Queue::kKvWrite,
-                      {.rows = width_,
-                       .row_bytes = w_.tiles(features) * bytes(rows(i)),
-                       .run_bytes = bytes(rows(i))},
+                      {.rows = width_, .row_bytes = w_.tiles(features) * bytes(rows(i)), .run_bytes = bytes(rows(i))},
                       {scalar, vector});
       w_.segment().release(stored_, turned_);
     }

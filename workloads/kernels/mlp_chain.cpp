@@ -121,17 +121,17 @@ class Chain {
     w_.segment().signal(last, weights_.free_slots, static_cast<std::uint32_t>(pieces(index)));
     if (!c_.bias) return;
     const Ready& ready = blocks_.back();
-    w_.segment().release(ready.vector.valid() ? w_.segment().emit(Engine::kVector, Instruction{}, {ready.scalar})
-                                              : ready.scalar,
-                         biases_);
+    w_.segment().release(
+        ready.vector.valid() ? w_.segment().emit(Engine::kVector, Instruction{}, {ready.scalar}) : ready.scalar,
+        biases_);
   }
 
   void empty(std::uint64_t tokens, std::uint64_t rows, Handle product, Handle bias, Ready& ready) {
     // The vector engine adds and compares; other functions are the scalar engine's.
     const Engine engine = c_.activation == Function::kNone ? next_engine() : Engine::kScalar;
-    TileWriter::Elementwise e = from_psum(engine == Engine::kScalar
-                                              ? tile_function(c_.activation, Dtype::kFp32, tokens, rows)
-                                              : tile_op(Op::kTensorScalar, Dtype::kFp32, tokens, rows));
+    TileWriter::Elementwise e =
+        from_psum(engine == Engine::kScalar ? tile_function(c_.activation, Dtype::kFp32, tokens, rows)
+                                            : tile_op(Op::kTensorScalar, Dtype::kFp32, tokens, rows));
     e.reads_scalar = c_.bias;
     const Handle done = w_.run(engine, e, {product, bias});
     w_.segment().release(done, banks_);

@@ -47,7 +47,8 @@ class Gated {
       throw InfeasibleError("the gated MLP needs " + std::to_string(needs) + " bytes of SBUF per partition, has " +
                             std::to_string(sbuf));
     }
-    const std::uint64_t depth = std::min(std::max(2 * least, 4 * hidden_tiles_), (sbuf - std::max(first, second)) / weight);
+    const std::uint64_t depth =
+        std::min(std::max(2 * least, 4 * hidden_tiles_), (sbuf - std::max(first, second)) / weight);
     const std::uint64_t rest = sbuf - depth * weight;
     ProgramBuilder& program = w_.program();
     weights_ = program.sbuf_ring(Bytes(weight), static_cast<std::uint32_t>(depth));
@@ -133,7 +134,8 @@ class Gated {
     Handle moved;
     for (std::uint64_t at = 0; at < m_.hidden; at += width_) {
       const Piece piece{.rows = std::min(width_, m_.hidden - at), .row_bytes = bytes(tokens)};
-      moved = out ? store(w_, Queue::kKvWrite, piece, {scalar_, vector_}) : load(w_, Queue::kKv, piece, {turned_stored_});
+      moved =
+          out ? store(w_, Queue::kKvWrite, piece, {scalar_, vector_}) : load(w_, Queue::kKv, piece, {turned_stored_});
     }
     if (out) turned_stored_ = moved;
     return moved;
@@ -183,7 +185,8 @@ class Gated {
         inner = load(w_, Queue::kTiles, {.rows = width_, .row_bytes = bytes(tokens)}, {inner_stored_});
       }
       Handle last;
-      for (std::uint64_t row = 0; row < tokens; row += width_) last = down_rows(std::min(width_, tokens - row), inner, weights);
+      for (std::uint64_t row = 0; row < tokens; row += width_)
+        last = down_rows(std::min(width_, tokens - row), inner, weights);
       w_.segment().signal(last, scratch_.free_slots, static_cast<std::uint32_t>(inner_tiles_));
       if (at + block_ >= tokens_) {
         w_.segment().signal(last, weights_.free_slots, static_cast<std::uint32_t>(down_pieces_));

@@ -11,10 +11,10 @@ namespace {
 constexpr std::uint64_t kBf16Bytes = 2;
 constexpr std::uint64_t kFp32Bytes = 4;
 constexpr std::uint64_t kIdBytes = 4;
-constexpr std::uint64_t kWave = 4;            // experts loaded and padded together
-constexpr std::uint32_t kWaves = 2;           // in SBUF at a time
-constexpr std::uint64_t kShuffles = 4;        // that spread one value over all partitions
-constexpr std::uint64_t kShuffleLanes = 32;   // partitions of one shuffle
+constexpr std::uint64_t kWave = 4;           // experts loaded and padded together
+constexpr std::uint32_t kWaves = 2;          // in SBUF at a time
+constexpr std::uint64_t kShuffles = 4;       // that spread one value over all partitions
+constexpr std::uint64_t kShuffleLanes = 32;  // partitions of one shuffle
 constexpr std::uint32_t kBankPairs = 2;
 
 /// One token after the other on each core: norm, scores of all experts, the best of them, then its experts. Weights are
@@ -28,8 +28,8 @@ class Selective {
     const std::uint64_t expert = storage_bytes(inner_tiles_ * w.tile_width() * (2 * m.hidden + own_), m.dtype) +
                                  scale_bytes(2 * m.inner) + scale_bytes(own_);
     experts_ = program.sbuf_ring(per_partition(expert), kWaves * kWave);
-    program.reserve_sbuf(per_partition(m.hidden * m.experts * kBf16Bytes));                        // router
-    program.reserve_sbuf(Bytes((4 * hidden_tiles_ + 4 * inner_tiles_) * kFp32Bytes));              // one token
+    program.reserve_sbuf(per_partition(m.hidden * m.experts * kBf16Bytes));                       // router
+    program.reserve_sbuf(Bytes((4 * hidden_tiles_ + 4 * inner_tiles_) * kFp32Bytes));             // one token
     program.reserve_sbuf(Bytes((3 * w.tiles(own_) + 2 * m.experts + 4 * m.top_k) * kFp32Bytes));  // sums, scores
     small_ = bank_ring(w, kBankPairs);
     gated_ = bank_ring(w, kBankPairs);
@@ -71,10 +71,11 @@ class Selective {
   // A row of features per partition, turned so that features lie on partitions.
   Handle turned_vector(Traffic traffic) {
     const std::uint64_t bytes = m_.hidden * kBf16Bytes;
-    const Handle loaded = load(w_, Queue::kSmall, {.rows = 1,
-                                                   .row_bytes = bytes,
-                                                   .traffic = traffic,
-                                                   .run_bytes = std::min(m_.hidden, w_.tile_width()) * kBf16Bytes});
+    const Handle loaded = load(w_, Queue::kSmall,
+                               {.rows = 1,
+                                .row_bytes = bytes,
+                                .traffic = traffic,
+                                .run_bytes = std::min(m_.hidden, w_.tile_width()) * kBf16Bytes});
     w_.segment().acquire(Engine::kTensor, small_);
     const Handle turned = w_.transpose(std::min(hidden_tiles_, w_.tile_width()), w_.tile_width(),
                                        ceil_div(hidden_tiles_, w_.tile_width()), {loaded});
@@ -180,9 +181,9 @@ class Selective {
   void pad(Loaded& e) {
     const std::uint64_t rest = m_.inner % w_.tile_width();
     if (rest == 0) return;
-    const Handle zeroed = w_.run(
-        Engine::kGpSimd, tile_op(Op::kMemset, m_.dtype, 2 * hidden_tiles_ * (w_.tile_width() - rest), w_.tile_width()),
-        {});
+    const Handle zeroed =
+        w_.run(Engine::kGpSimd,
+               tile_op(Op::kMemset, m_.dtype, 2 * hidden_tiles_ * (w_.tile_width() - rest), w_.tile_width()), {});
     for (std::size_t i = 0; i < 2; ++i) {
       e.padded = vector(tile_op(Op::kCopy, m_.dtype, hidden_tiles_ * rest, w_.tile_width()), {e.gate_up, zeroed});
     }

@@ -17,6 +17,7 @@ constexpr std::array kSingleKernels = {
     SingleKernel{"moe", lower_moe},
     SingleKernel{"rope", lower_rope},
     SingleKernel{"scan", lower_scan},
+    SingleKernel{"transformer_block", lower_transformer_block},
 };
 
 }  // namespace

@@ -93,7 +93,8 @@ void check_schedule(const SettingReader& read, const Mlp& m) {
   }
   if (m.log_softmax && !blocked) refuse("epilogue", "log_softmax belongs to schedule blocked");
   // Blocks of the linear layers are loaded and stored in rows as wide as they are, n outside.
-  const std::pair<const char*, const char*> kWhole[] = {{"load_m", "block_m"}, {"load_n", "block_n"}, {"store_n", "block_n"}};
+  const std::pair<const char*, const char*> kWhole[] = {
+      {"load_m", "block_m"}, {"load_n", "block_n"}, {"store_n", "block_n"}};
   for (const auto& [part, block] : kWhole) {
     if (read.is_auto(part) || (!read.is_auto(block) && read.count(part) == read.count(block))) continue;
     refuse(part, std::string("is that of the block here; set it to ") + block + " or auto");

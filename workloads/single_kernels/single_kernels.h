@@ -34,5 +34,6 @@ struct SingleKernel {
 [[nodiscard]] LoweredWorkload lower_moe(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_rope(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_scan(const SettingReader& read, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_transformer_block(const SettingReader& read, const MachineSpec& machine);
 
 }  // namespace trnsim
