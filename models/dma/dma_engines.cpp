@@ -75,23 +75,45 @@ void DmaEngines::start_head(Time now, std::size_t queue) {
     return;
   }
   count(slot.request, bytes);
-  const double size = static_cast<double>(bytes);
-  const std::uint64_t descriptors = std::max<std::uint64_t>(1, transfer.descriptors(slot.request.repeat));
-  const double descriptor_bytes = static_cast<double>(descriptors) * seconds(spec_.descriptor) *
-                                  static_cast<double>(spec_.engine_bandwidth.count());
-  const double engine_weight = static_cast<double>(transfer.reads) + descriptor_bytes / size;
+  const double weight = engine_weight(slot.request, bytes);
   std::array<Demand, 2> demands{};
   std::size_t demand_count = 0;
-  demands[demand_count++] = {engines_, engine_weight};
+  demands[demand_count++] = {engines_, weight};
   double stack_weight = 0;
   if (transfer.source == Space::kHbm) stack_weight += stack_.read_weight * static_cast<double>(transfer.reads);
   if (!remote && transfer.destination == Space::kHbm) stack_weight += stack_.write_weight;
   if (stack_weight > 0) demands[demand_count++] = {stack_.resource, stack_weight};
-  const std::uint64_t used = std::min<std::uint64_t>(spec_.engines, descriptors);
-  const double cap = static_cast<double>(spec_.engine_bandwidth.count() * used) / engine_weight;
+  const std::uint64_t used = std::clamp<std::uint64_t>(transfer.descriptors(slot.request.repeat), 1, spec_.engines);
+  const double cap = static_cast<double>(spec_.engine_bandwidth.count() * used) / weight;
   stack_.network->start_flow(now, Bytes(bytes),
                              BytesPerSecond(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(cap))), demands,
                              demand_count, *this, completion_of(index));
+}
+
+std::uint64_t DmaEngines::packets(const Transfer& transfer, std::uint64_t repeat) const {
+  const std::uint64_t descriptors = std::max<std::uint64_t>(1, transfer.descriptors(repeat));
+  const std::uint64_t payload = ceil_div(transfer.bytes_per_repeat.count() * repeat, descriptors);
+  return descriptors * ceil_div(payload, spec_.packet.count());
+}
+
+double DmaEngines::engine_weight(const TransferRequest& request, std::uint64_t bytes) const {
+  const Transfer& transfer = *request.transfer;
+  double rate = 1;
+  if (transfer.computes) rate *= spec_.compute_fraction;
+  if (transfer.transposes) {
+    rate *= transfer.source == Space::kHbm ? spec_.transpose_fraction_hbm : spec_.transpose_fraction_sbuf;
+  }
+  const double overhead = static_cast<double>(packets(transfer, request.repeat)) * seconds(spec_.descriptor) *
+                          static_cast<double>(spec_.engine_bandwidth.count());
+  return static_cast<double>(transfer.reads) / rate + overhead / static_cast<double>(bytes);
+}
+
+// Engines start the next packet before the last one has ended where it is short, and pause after it where it is long.
+Time DmaEngines::packet_tail(const TransferRequest& request) const {
+  const std::uint64_t bytes = request.transfer->bytes_per_repeat.count() * request.repeat;
+  const Bytes packet(bytes / std::max<std::uint64_t>(1, packets(*request.transfer, request.repeat)));
+  return spec_.packet_overhead + duration(packet, spec_.wire_bandwidth) - spec_.descriptor -
+         duration(packet, spec_.engine_bandwidth);
 }
 
 void DmaEngines::begin_delivery(Time now, Slot& slot, std::uint64_t bytes) {
@@ -117,13 +139,17 @@ void DmaEngines::finish(Time now, std::uint32_t index) {
   queues_[queue].active = false;
   free_slots_.push_back(index);
   --in_flight_;
-  const Time last_byte = now + first_byte(transfer);
+  const Time ended = std::max(slot.started, now + packet_tail(slot.request));
+  const Time last_byte = std::max(now, ended + first_byte(transfer));
   if (slot.delivery != nullptr) {
     remote_.sent(last_byte, *slot.delivery);
   } else if (transfer.on_delivery.count > 0) {
     port_.delivered(last_byte + spec_.notify, next_order(), transfer.on_delivery);
   }
-  port_.transfer_done(last_byte + spec_.notify, next_order(), slot.request);
+  TransferRequest done = slot.request;
+  done.started = slot.started;
+  done.last_byte = ended;
+  port_.transfer_done(last_byte + spec_.notify, next_order(), done);
   if (!queues_[queue].slots.empty()) start_head(now, queue);
 }
 

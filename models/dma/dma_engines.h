@@ -67,6 +67,11 @@ class DmaEngines final : public DmaPort, private EventTarget {
   void begin_delivery(Time now, Slot& slot, std::uint64_t bytes);
   [[nodiscard]] std::uint64_t next_order() { return (std::uint64_t{core_.value()} + 1) << 36 | order_++; }
   [[nodiscard]] Time first_byte(const Transfer& transfer) const;
+  [[nodiscard]] std::uint64_t packets(const Transfer& transfer, std::uint64_t repeat) const;
+  /// Engine bandwidth taken per byte of the transfer.
+  [[nodiscard]] double engine_weight(const TransferRequest& request, std::uint64_t bytes) const;
+  /// Last packet of `request`, from start to end, less the time until the next could start.
+  [[nodiscard]] Time packet_tail(const TransferRequest& request) const;
 
   CoreId core_;
   const DmaSpec& spec_;

@@ -9,7 +9,10 @@ void ClockLimiter::close_windows(Time now) {
   if (now < window_end_) return;
   const auto length = static_cast<double>(spec_.limiter_window.count());
   const double activity = static_cast<double>(busy_.count()) / length;
-  if (activity > spec_.limiter_open) limited_ = false;
+  if (activity > spec_.limiter_open) {
+    limited_ = false;
+    opened_ = std::min(opened_, window_end_);
+  }
   if (activity < spec_.limiter_close) limited_ = true;
   busy_ = Time();
   window_end_ += spec_.limiter_window;
@@ -44,6 +47,11 @@ Time ClockLimiter::run(Time start, Time full) {
     }
   }
   return now - start;
+}
+
+Time ClockLimiter::stretched(Time full) const {
+  if (!limited_) return full;
+  return Time(static_cast<std::int64_t>(std::ceil(static_cast<double>(full.count()) / spec_.limiter_fraction)));
 }
 
 }  // namespace trnsim

@@ -21,6 +21,10 @@ class ClockLimiter {
   /// The engine starts `full` worth of full-rate work at `start`; returns how long it takes.
   /// REQUIRES: start not before the end of the previous work.
   Time run(Time start, Time full);
+  /// How long `full` worth of array cycles take at the rate that now holds.
+  [[nodiscard]] Time stretched(Time full) const;
+  /// When the limit first opened; the end of time if it has not.
+  [[nodiscard]] Time opened() const { return opened_; }
 
  private:
   void close_windows(Time now);
@@ -29,6 +33,7 @@ class ClockLimiter {
   bool limited_;
   Time window_end_;  ///< end of the current window; zero before the first use
   Time busy_;        ///< in the current window
+  Time opened_ = Time(INT64_MAX);
 };
 
 }  // namespace trnsim

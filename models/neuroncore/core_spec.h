@@ -15,12 +15,18 @@ struct TensorSpec {
   std::uint32_t columns = 0;           ///< stationary columns of one pass
   std::uint32_t max_moving = 0;        ///< moving columns of one matmul (elements)
   std::uint32_t minimum_interval = 0;  ///< cycles between two matmuls at least
+  std::uint32_t issue_cycles = 0;      ///< cycles from the last row of an instruction to the first of the next
   std::uint32_t weight_load = 0;       ///< cycles to load a full stationary tile, hidden behind the running matmul
-  std::uint32_t fp32_passes = 0;       ///< array passes per FP32 matmul
-  std::uint32_t fp8_rows = 0;          ///< contraction depth of one FP8 pass
-  std::uint32_t mx_rows = 0;           ///< contraction depth of one MX pass; 0 = no microscaling
-  Time fill;                           ///< end of issue to result visible
-  bool limiter = false;                ///< dI/dt limiter present
+  std::uint32_t weight_load_fp32 = 0;  ///< the same in FP32
+  Time weight_load_completion;         ///< end of occupancy to the end of a weight load
+  std::uint32_t fp32_passes = 0;       ///< passes per FP32 matmul, each with weights of its own
+  std::uint32_t fp32_row_cycles = 0;   ///< cycles per moving row in FP32
+  std::uint32_t fp32_transpose_passes = 0;
+  std::uint32_t fp8_rows = 0;  ///< contraction depth of one FP8 pass
+  std::uint32_t mx_rows = 0;   ///< contraction depth of one MX pass; 0 = no microscaling
+  Time fill;                   ///< end of issue to result visible, beyond the drain
+  std::uint32_t drain = 0;     ///< array cycles from the last row to its result
+  bool limiter = false;        ///< dI/dt limiter present
   Time limiter_window;
   double limiter_open = 0;      ///< activity of a window above which the next runs at full rate
   double limiter_close = 0;     ///< activity of a window below which the next is limited
@@ -35,12 +41,14 @@ struct VectorSpec {
   std::uint32_t copy_rate = 0;          ///< same, other types in SBUF
   std::uint32_t psum_rate = 0;          ///< any operand in PSUM
   std::uint32_t binary_rate_16bit = 0;  ///< two inputs, 16-bit in SBUF
-  std::uint32_t binary_rate = 0;        ///< two inputs, other
+  std::uint32_t binary_cycles = 0;      ///< cycles/element, two inputs, other
+  std::uint32_t scan_cycles = 0;        ///< cycles/element
   std::uint32_t reduce_rate = 0;
   std::uint32_t reciprocal_cycles = 0;  ///< cycles/element
   std::uint32_t exponential_rate = 0;   ///< fused exponential, elements/partition/cycle; 0 = not present
   std::uint32_t quantize_mx_rate = 0;   ///< elements/partition/cycle; 0 = not present
   Time issue_overhead;                  ///< added to every occupancy
+  Time pointer_overhead;                ///< added where one scalar per partition is read by pointer
   Time completion;                      ///< end of occupancy to result visible
 };
 
@@ -50,13 +58,17 @@ struct ScalarSpec {
   std::uint32_t rate_16bit = 0;
   std::uint32_t rate = 0;
   Time issue_overhead;
+  Time function_overhead;  ///< of a function of scale * x + bias, beyond a copy
+  Time sbuf_overhead;      ///< of a source in SBUF, beyond one in PSUM
+  Time table_load;         ///< to change the function
   Time completion;
 };
 
 struct GpSimdSpec {
   Hertz clock;
-  std::uint32_t start = 0;  ///< cycles per instruction before the first element
-  std::uint32_t rate = 0;   ///< elements/partition/cycle
+  std::uint32_t start = 0;         ///< cycles per instruction before the first element
+  std::uint32_t rate = 0;          ///< elements/partition/cycle
+  std::uint32_t top_k_cycles = 0;  ///< cycles per value of a top-k; 0 = not present
   Time completion;
 };
 

@@ -36,6 +36,7 @@ NeuronCore::NeuronCore(sc_core::sc_module_name name, const CoreSpec& spec, const
       generators_(dma.hardware_generators) {
   for (const SemaphoreInfo& info : program_.semaphores) semaphores_.emplace_back(info.initial);
   waiters_.resize(semaphores_.size());
+  transfers_.resize(program_.operators.size());
   for (std::size_t e = 0; e < kEngineCount; ++e) {
     sequencers_[e] = Sequencer(static_cast<Engine>(e), job);
     sequencers_[e].free_at = spec.control.program_entry;
@@ -48,6 +49,9 @@ NeuronCore::NeuronCore(sc_core::sc_module_name name, const CoreSpec& spec, const
 
 void NeuronCore::transfer_done(Time visible, std::uint64_t order, const TransferRequest& request) {
   last_ = std::max(last_, visible);
+  Span& span = transfers_[request.instruction->operator_id].span;
+  span.start(request.started, 1);
+  span.end = std::max(span.end, request.last_byte);
   calendar_.post(visible, order,
                  {.what = What::kTransferDone,
                   .instruction = request.instruction,
@@ -87,6 +91,7 @@ void NeuronCore::handle(const Event& event) {
       ready_ |= bit(event.engine);
       break;
     case What::kTransferDone:
+      if (--unfinished_transfers_ == 0) dma_active_ += now_ - transfers_since_;
       rings_[event.queue].give_back(event.descriptors);
       ready_ |= std::exchange(ring_waiters_[event.queue], std::uint8_t{0});
       [[fallthrough]];
@@ -172,6 +177,7 @@ void NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
   executed.count += repeat;
   executed.elements += repeat * free;
   executed.busy += taken;
+  executed.span.start(now_, repeat);
   sequencer.instructions += repeat;
   sequencer.busy_time += taken;
   sequencer.free_at = now_ + taken;
@@ -179,6 +185,7 @@ void NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
   if (instruction.op != Op::kDma && sequencer.repeats_left == 0) {
     sequencer.last_completion = std::max(sequencer.last_completion, sequencer.free_at + completion);
     last_ = std::max(last_, sequencer.last_completion);
+    executed.span.end = sequencer.last_completion;
     signal_at(sequencer.last_completion + spec_.control.semaphore, instruction);
   }
   if (instruction.op == Op::kLoopEnd) {
@@ -204,9 +211,20 @@ Time NeuronCore::occupancy(Sequencer& sequencer, const Instruction& instruction,
   if (instruction.op == Op::kLoopEnd) return spec_.control.dispatch;
   if (instruction.op == Op::kNop || repeat == 0 || free == 0) return Time();
   const Cost cost = cost_of(spec_, sequencer.engine(), instruction, free);
-  completion = cost.completion;
   const Time taken = cost.occupancy(repeat);
-  return sequencer.engine() == Engine::kTensor ? limiter_.run(now_, taken) : taken;
+  completion = cost.completion;
+  if (instruction.op == Op::kLoadTable) loaded_function_ = instruction.function;
+  if (sequencer.engine() == Engine::kScalar) return taken + table_load(instruction.function);
+  if (sequencer.engine() != Engine::kTensor) return taken;
+  const Time limited = limiter_.run(now_, taken);
+  completion += limiter_.stretched(duration(cost.drain, cost.clock));
+  return limited;
+}
+
+Time NeuronCore::table_load(Function function) {
+  if (function == Function::kNone || function == loaded_function_) return Time();
+  loaded_function_ = function;
+  return spec_.scalar.table_load;
 }
 
 Time NeuronCore::start_transfer(Sequencer& sequencer, const Instruction& instruction, std::uint64_t repeat) {
@@ -216,14 +234,28 @@ Time NeuronCore::start_transfer(Sequencer& sequencer, const Instruction& instruc
   if (sequencer.engine() == Engine::kCollective && instruction.wait_count > 0) taken += spec_.collective.step;
   check(transfer.peer == kSelf || transfer.peer < job_.peers.size(), "a transfer names a peer of its rank");
   const CoreId destination = transfer.peer == kSelf ? self_ : job_.peers[transfer.peer];
+  record_trigger(instruction, transfer, now_, taken);
   dma_->submit(now_ + taken + issue_.dispatch, {&instruction, &transfer, repeat, destination});
   return taken;
 }
 
+// A hardware generator makes descriptors after the instruction that triggers it; otherwise the trigger is the doorbell
+// behind the last descriptor.
+void NeuronCore::record_trigger(const Instruction& instruction, const Transfer& transfer, Time issued, Time taken) {
+  if (unfinished_transfers_++ == 0) transfers_since_ = issued + taken;
+  Time& first = transfers_[instruction.operator_id].first_trigger;
+  const bool hardware = transfer.generation == DescriptorGeneration::kHardware && !generators_.empty();
+  first = std::min(first, hardware ? issued : issued + taken);
+}
+
 Time NeuronCore::issue_time(Engine engine, const Transfer& transfer, std::uint64_t repeat) {
   if (engine == Engine::kCollective) return spec_.collective.message_issue;
-  if (transfer.generation == DescriptorGeneration::kPrebuilt) return issue_.prebuilt_issue;
-  if (transfer.generation == DescriptorGeneration::kHardware && !generators_.empty()) {
+  const bool hardware = transfer.generation == DescriptorGeneration::kHardware;
+  // Without generators, what is known when a kernel is compiled lies in rings made then.
+  if (transfer.generation == DescriptorGeneration::kPrebuilt || (hardware && generators_.empty())) {
+    return issue_.prebuilt_issue;
+  }
+  if (hardware) {
     auto generator = std::min_element(generators_.begin(), generators_.end());
     *generator = std::max(*generator, now_) + issue_.hardware_issue;
     return *generator - now_;
@@ -275,15 +307,22 @@ void NeuronCore::collect(RunRecord& record, std::uint64_t weight, Time elapsed) 
   record.activity.add(activity, weight);
   record.communication_busy_while_compute_idle += stalls_.exposed() * times;
   record.cores_with_program += weight;
+  record.dma_active = std::max(record.dma_active, dma_active_);
+  record.limiter_opened = std::min(record.limiter_opened, limiter_.opened());
 }
 
 void NeuronCore::collect_operators(std::vector<OperatorRecord>& operators, std::uint64_t weight) const {
+  for (std::size_t o = 0; o < transfers_.size(); ++o) {
+    operators[o].transfers.join(transfers_[o].span);
+    operators[o].first_trigger = std::min(operators[o].first_trigger, transfers_[o].first_trigger);
+  }
   for (const Sequencer& s : sequencers_) {
     const auto e = static_cast<std::size_t>(s.engine());
     s.for_each_executed([&](const Instruction& instruction, const Segment& segment, const Executed& executed) {
       OperatorRecord& record = operators[instruction.operator_id];
       record.busy[e] += executed.busy * static_cast<std::int64_t>(weight);
       record.instructions[e] += executed.count * weight;
+      record.spans[e].join(executed.span);
       record.macs += macs_of(instruction, executed.elements) * weight;
       if (instruction.op == Op::kDma) {
         record.dma_bytes += segment.transfers[instruction.transfer].bytes_per_repeat.count() * executed.count * weight;

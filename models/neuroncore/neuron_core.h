@@ -37,9 +37,9 @@ struct DmaIssueSpec {
 /// Timing: an instruction starts at max(engine free, all semaphores hold). The engine is free again after its
 /// occupancy;
 ///   its signals are visible `completion + semaphore` later, in order per engine. A DMA instruction occupies its engine
-///   for the issue cost (hardware descriptors: one of two generators; software: per descriptor) and reaches its queue
-///   `dispatch` later. It waits first until the ring of its queue has room for its descriptors, which leave the ring
-///   when the completion is visible.
+///   for the issue cost (hardware descriptors: one of two generators, or prebuilt rings if there are none; software:
+///   per descriptor) and reaches its queue `dispatch` later. It waits first until the ring of its queue has room for
+///   its descriptors, which leave the ring when the completion is visible.
 /// Process: one SC_METHOD with a calendar. Everything that comes from outside is at least `lookahead` old news when it
 /// becomes
 ///   visible, so the core may run that far ahead of the kernel without changing any result.
@@ -95,8 +95,11 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
   void wait(Sequencer& sequencer, WaitReason reason);
   Time occupancy(Sequencer& sequencer, const Instruction& instruction, std::uint64_t repeat, std::uint64_t free,
                  Time& completion);
+  void record_trigger(const Instruction& instruction, const Transfer& transfer, Time issued, Time taken);
   Time start_transfer(Sequencer& sequencer, const Instruction& instruction, std::uint64_t repeat);
   Time issue_time(Engine engine, const Transfer& transfer, std::uint64_t repeat);
+  /// What the scalar engine spends on changing to `function`.
+  Time table_load(Function function);
   void signal_at(Time visible, const Instruction& instruction);
 
   const CoreSpec& spec_;
@@ -119,8 +122,17 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
   std::uint8_t ready_ = 0;  ///< engines to look at once the present instant is collected
   std::array<Sequencer, kEngineCount> sequencers_;
   ClockLimiter limiter_;
-  std::vector<Time> generators_;  ///< when each hardware descriptor generator is free
+  Function loaded_function_ = Function::kNone;  ///< in the scalar engine's table
+  std::vector<Time> generators_;                ///< when each hardware descriptor generator is free
   StallClock stalls_;
+  struct Transfers {
+    Span span;
+    Time first_trigger = Time(INT64_MAX);
+  };
+  std::vector<Transfers> transfers_;  ///< by operator
+  std::uint64_t unfinished_transfers_ = 0;
+  Time transfers_since_;  ///< since when there are unfinished ones
+  Time dma_active_;
   std::uint64_t issue_events_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/mechanism/units.h"
+#include "models/observe/run_record.h"
 #include "models/program/program.h"
 
 namespace trnsim {
@@ -15,6 +16,7 @@ struct Executed {
   std::uint64_t count = 0;     ///< executions, repeats counted
   std::uint64_t elements = 0;  ///< sum of the free size over them
   Time busy;
+  Span span;
 };
 
 /// Walks the calls of a program for one engine: segments in order of call, loops with a trip count that may be a

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/mechanism/error.h"
+#include "models/neuroncore/operation_spec.h"
 
 namespace trnsim {
 namespace {
@@ -12,69 +13,97 @@ bool is_16bit_or_narrower(Dtype dtype) {
 }
 
 bool touches_psum(const Instruction& i) {
-  return i.source == Space::kPsum || i.destination == Space::kPsum;
+  return i.source == Space::kPsum || i.destination == Space::kPsum || i.second == Space::kPsum;
 }
 
-// max(N, minimum interval) array cycles per pass; a matmul never waits for its weights unless loading them takes
-// longer than the matmul before it ran (background load). FP32 needs several passes.
-// Source: NKI architecture guide (initiation interval max(64, N), fast and background weight load, FP32 passes).
+// A pass moves `free` rows through the array; a matmul waits for its weights only if loading them takes longer than the
+// matmul before it ran (background load). FP32 goes as several passes of slower rows, each with weights of its own.
+// Source: NKI architecture guide (initiation interval max(64, N), fast and background weight load, FP32 at a quarter of
+// the rate) and Trn2 kernel profiles (two FP32 passes, six cycles between back-to-back instructions, drain).
 Cost tensor_cost(const CoreSpec& core, const Instruction& i, std::uint64_t free) {
   const TensorSpec& t = core.tensor;
-  const std::uint64_t passes = i.dtype == Dtype::kFp32 ? t.fp32_passes : 1;
+  const bool fp32 = i.dtype == Dtype::kFp32;
+  const std::uint64_t row = fp32 ? t.fp32_row_cycles : 1;
+  const std::uint64_t tile = fp32 ? t.weight_load_fp32 : t.weight_load;
+  const std::uint64_t load = ceil_div(std::uint64_t{i.columns} * tile, t.columns);
+  if (i.op == Op::kLoadWeights) return {load + t.issue_cycles, t.clock, Time(), t.weight_load_completion, 0, 0};
   if (i.op == Op::kTranspose) {
-    const std::uint64_t cycles = std::max<std::uint64_t>(i.rows, std::min<std::uint64_t>(t.minimum_interval, free));
-    return {cycles * passes, t.clock, Time(), t.fill};
+    const std::uint64_t moved = std::max<std::uint64_t>(i.rows, std::min<std::uint64_t>(t.minimum_interval, free));
+    const std::uint64_t passes = fp32 ? t.fp32_transpose_passes : 1;
+    return {(moved * row + t.issue_cycles) * passes, t.clock, Time(), t.fill, 0, t.drain};
   }
-  check(i.op == Op::kMatmul, "the tensor engine multiplies and transposes");
+  check(i.op == Op::kMatmul, "the tensor engine multiplies, transposes and loads weights");
   check(free <= core.moving_columns(), "the results of a matmul fit a PSUM bank");
-  const std::uint64_t load = ceil_div(std::uint64_t{i.columns} * t.weight_load, t.columns);
-  const std::uint64_t cycles = std::max({free, std::uint64_t{t.minimum_interval}, load});
-  return {cycles * passes, t.clock, Time(), t.fill};
+  const std::uint64_t loaded = i.keeps_weights ? 0 : load;
+  const std::uint64_t cycles = std::max({free * row, std::uint64_t{t.minimum_interval}, loaded}) + t.issue_cycles;
+  const std::uint64_t passes = i.passes > 0 ? i.passes : fp32 ? t.fp32_passes : 1;
+  return {cycles * passes, t.clock, Time(), t.fill, 0, t.drain};
 }
 
-// Elements per partition and cycle; see VectorSpec. Source: NKI architecture guides (fast modes by dtype and space)
-// and measured completion laws of an isolated-instruction probe.
-std::uint64_t vector_rate(const VectorSpec& v, const Instruction& i) {
+/// Elements per partition in `cycles`.
+struct Rate {
+  std::uint64_t elements = 1;
+  std::uint64_t cycles = 1;
+};
+
+// See VectorSpec. Source: NKI architecture guides (fast modes by dtype and space) and measured completion laws of an
+// isolated-instruction probe.
+Rate vector_rate(const VectorSpec& v, const Instruction& i) {
   switch (i.op) {
     case Op::kCopy:
-      if (touches_psum(i)) return v.psum_rate;
-      return is_16bit_or_narrower(i.dtype) ? v.copy_rate_16bit : v.copy_rate;
+    case Op::kTensorScalar:
+      if (touches_psum(i)) return {v.psum_rate, 1};
+      return {is_16bit_or_narrower(i.dtype) ? v.copy_rate_16bit : v.copy_rate, 1};
     case Op::kBinary:
-      if (touches_psum(i)) return v.psum_rate;
-      return is_16bit_or_narrower(i.dtype) ? v.binary_rate_16bit : v.binary_rate;
+      if (touches_psum(i)) return {v.psum_rate, 1};
+      return is_16bit_or_narrower(i.dtype) ? Rate{v.binary_rate_16bit, 1} : Rate{1, v.binary_cycles};
+    case Op::kScalarTensorTensor:
+      return touches_psum(i) ? Rate{v.psum_rate, 1} : Rate{1, v.binary_cycles};
     case Op::kExponential:
-      check(v.exponential_rate > 0, "this core's vector engine has no exponential");
-      return v.exponential_rate;
+      return {v.exponential_rate, 1};
     case Op::kQuantizeMx:
-      check(v.quantize_mx_rate > 0, "this core's vector engine has no microscaling quantiser");
-      return v.quantize_mx_rate;
-    case Op::kReduce:
-    case Op::kMax8:
-      return v.reduce_rate;
-    default:
-      throw InvariantError("the vector engine does not have this operation");
+      return {v.quantize_mx_rate, 1};
+    case Op::kReciprocal:
+      return {1, v.reciprocal_cycles};
+    case Op::kScan:
+      return {1, v.scan_cycles};
+    default:  // reductions, selections, constants: no fast mode
+      return {v.reduce_rate, 1};
   }
 }
 
 Cost vector_cost(const VectorSpec& v, const Instruction& i, std::uint64_t free) {
-  const std::uint64_t cycles = i.op == Op::kReciprocal ? free * v.reciprocal_cycles : ceil_div(free, vector_rate(v, i));
-  return {std::max<std::uint64_t>(cycles, v.minimum_interval), v.clock, v.issue_overhead, v.completion};
+  const Rate rate = vector_rate(v, i);
+  const Time pointer = i.reads_scalar ? v.pointer_overhead : Time();
+  return {ceil_div(free * rate.cycles, rate.elements),
+          v.clock,
+          v.issue_overhead + pointer,
+          v.completion,
+          v.minimum_interval,
+          0};
 }
 
+// A function, or a copy whose bias is read, costs its operands on top of a copy; so does a source in SBUF.
+// Source: Trn2 kernel profiles of exp and copy from both memories.
 Cost scalar_cost(const ScalarSpec& s, const Instruction& i, std::uint64_t free) {
-  check(i.op == Op::kCopy || i.op == Op::kActivation || i.op == Op::kExponential,
-        "the scalar engine copies and applies functions");
+  if (i.op == Op::kLoadTable) return {0, s.clock, s.table_load, Time(), 0, 0};
   const std::uint64_t rate = is_16bit_or_narrower(i.dtype) && !touches_psum(i) ? s.rate_16bit : s.rate;
-  return {std::max<std::uint64_t>(ceil_div(free, rate), s.minimum_interval), s.clock, s.issue_overhead, s.completion};
+  Time overhead = s.issue_overhead;
+  if (i.op != Op::kCopy && (i.function != Function::kNone || i.reads_scalar)) overhead += s.function_overhead;
+  if (i.source == Space::kSbuf) overhead += s.sbuf_overhead;
+  return {ceil_div(free, rate), s.clock, overhead, s.completion, s.minimum_interval, 0};
 }
 
-Cost gpsimd_cost(const GpSimdSpec& g, std::uint64_t free) {
-  return {g.start + ceil_div(free, g.rate), g.clock, Time(), g.completion};
+// Source: NKI ISA reference (150 + N cycles; top-k 4 n + k).
+Cost gpsimd_cost(const GpSimdSpec& g, const Instruction& i, std::uint64_t free) {
+  if (i.op == Op::kTopK) return {free * g.top_k_cycles + i.columns, g.clock, Time(), g.completion, 0, 0};
+  return {g.start + ceil_div(free, g.rate), g.clock, Time(), g.completion, 0, 0};
 }
 
 }  // namespace
 
 Cost cost_of(const CoreSpec& core, Engine engine, const Instruction& instruction, std::uint64_t free) {
+  check(engine_has(core, engine, instruction.op), "an engine runs only operations that it has");
   switch (engine) {
     case Engine::kTensor:
       return tensor_cost(core, instruction, free);
@@ -83,7 +112,7 @@ Cost cost_of(const CoreSpec& core, Engine engine, const Instruction& instruction
     case Engine::kScalar:
       return scalar_cost(core.scalar, instruction, free);
     case Engine::kGpSimd:
-      return gpsimd_cost(core.gpsimd, free);
+      return gpsimd_cost(core.gpsimd, instruction, free);
     case Engine::kSync:
     case Engine::kCollective:
       break;

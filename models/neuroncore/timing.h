@@ -1,6 +1,7 @@
 // What an instruction costs: the one place where cycles come from, at any level of detail.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "models/mechanism/units.h"
@@ -9,23 +10,26 @@
 
 namespace trnsim {
 
-/// Cost of one instruction: the engine is taken for cycles / clock + overhead; the result is visible `completion`
-/// later.
+/// Cost of one instruction. The engine is taken for max(cycles / clock + overhead, minimum / clock); the result is
+/// visible `completion` and `drain` cycles later. Where a limiter slows the engine's clock, it slows the drain too.
 struct Cost {
   std::uint64_t cycles = 0;
   Hertz clock{1};
   Time overhead;
   Time completion;
+  std::uint64_t minimum = 0;  ///< cycles between two instructions at least
+  std::uint64_t drain = 0;    ///< cycles
 
   /// Engine time of `repeat` equal instructions, rounded once.
   [[nodiscard]] Time occupancy(std::uint64_t repeat) const {
-    return duration(cycles * repeat, clock) + overhead * static_cast<std::int64_t>(repeat);
+    return std::max(duration(cycles * repeat, clock) + overhead * static_cast<std::int64_t>(repeat),
+                    duration(minimum * repeat, clock));
   }
 };
 
-/// Cost of `instruction` on `engine` with `free` elements per partition. DMA and control instructions are not priced
-/// here: their cost is the issue time of the DMA generator and of the sequencer.
-/// Throws InvariantError for an operation that the engine or the core does not have.
+/// Cost of `instruction` on `engine` with `free` elements per partition; the load of a scalar function's table is
+/// apart. DMA and control instructions are not priced here: their cost is the issue time of the DMA generator and of
+/// the sequencer. Throws InvariantError for an operation that the engine or the core does not have.
 [[nodiscard]] Cost cost_of(const CoreSpec& core, Engine engine, const Instruction& instruction, std::uint64_t free);
 
 }  // namespace trnsim

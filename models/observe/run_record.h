@@ -2,6 +2,7 @@
 // run (one replica simulated, the others counted) gives the same record as a flat one.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -64,21 +65,65 @@ struct EngineRecord {
   std::uint64_t instructions = 0;  ///< executed, repeats counted
 };
 
+/// When the instructions of one operator ran on one engine, or its transfers on their queues.
+struct Span {
+  Time first_start = Time(INT64_MAX);
+  Time last_start = Time(INT64_MIN);
+  Time end = Time(INT64_MIN);    ///< last result visible; transfers: last byte
+  std::uint64_t started = 0;     ///< repeats counted
+  std::uint64_t last_count = 0;  ///< repeats that started as one at last_start
+
+  /// `count` equal instructions start as one.
+  void start(Time at, std::uint64_t count) { join({at, at, end, count, count}); }
+  /// Adds what the same engine did elsewhere in its list.
+  void join(const Span& other) {
+    if (other.last_start >= last_start) last_count = other.last_count;
+    started += other.started;
+    reach(other);
+  }
+  /// Adds the same work on another core: from the first to the last of all.
+  void add(const Span& other) {
+    if (other.started > started) {
+      started = other.started;
+      last_count = other.last_count;
+    }
+    reach(other);
+  }
+  /// Mean time from start to start; `otherwise` if all started as one.
+  [[nodiscard]] double interval_ps(double otherwise) const {
+    if (started == last_count) return otherwise;
+    return static_cast<double>((last_start - first_start).count()) / static_cast<double>(started - last_count);
+  }
+
+  /// Takes in the times of `other`.
+  void reach(const Span& other) {
+    first_start = std::min(first_start, other.first_start);
+    last_start = std::max(last_start, other.last_start);
+    end = std::max(end, other.end);
+  }
+};
+
 struct OperatorRecord {
   std::string name;
   std::array<Time, kEngineCount> busy{};  ///< summed over cores
   std::array<std::uint64_t, kEngineCount> instructions{};
   std::uint64_t macs = 0;  ///< issued
   std::uint64_t dma_bytes = 0;
+  std::array<Span, kEngineCount> spans{};  ///< by engine
+  Span transfers;                          ///< starts: first packet of a transfer at a DMA engine
+  Time first_trigger = Time(INT64_MAX);    ///< of a transfer: the instruction, or the doorbell behind its descriptors
 
   /// Adds the counts of `other`; the name stays.
   void add(const OperatorRecord& other) {
     for (std::size_t e = 0; e < kEngineCount; ++e) {
       busy[e] += other.busy[e];
       instructions[e] += other.instructions[e];
+      spans[e].add(other.spans[e]);
     }
     macs += other.macs;
     dma_bytes += other.dma_bytes;
+    transfers.add(other.transfers);
+    first_trigger = std::min(first_trigger, other.first_trigger);
   }
 };
 
@@ -99,6 +144,8 @@ struct RunRecord {
   Activity activity;
   std::uint64_t bytes_sent = 0;  ///< core to other core
   std::uint64_t bytes_received = 0;
+  Time dma_active;  ///< longest union, of one core, of the times in which a transfer is unfinished
+  Time limiter_opened = Time(INT64_MAX);       ///< when a tensor engine's clock limiter first opened
   Time communication_busy_while_compute_idle;  ///< exposed communication, summed over the cores with a program
   std::uint64_t cores_with_program = 0;
   std::vector<OperatorRecord> operators;  ///< sorted by name

@@ -103,8 +103,10 @@ struct Instruction {
   Space second = Space::kNone;  ///< of the second tensor operand
   Function function = Function::kNone;
   bool reads_scalar =
-      false;             ///< one value per partition comes by pointer: scale of a tensor-scalar, bias of a function
-  bool row_sum = false;  ///< a function also sums its results along the free dimension
+      false;                ///< one value per partition comes by pointer: scale of a tensor-scalar, bias of a function
+  std::uint8_t passes = 0;  ///< kMatmul: passes of the array; 0 = as many as `dtype` needs
+  bool keeps_weights = false;  ///< kMatmul: the stationary tile is that of the matmul before
+  bool row_sum = false;        ///< a function also sums its results along the free dimension
   std::uint8_t wait_count = 0;
   std::uint8_t signal_count = 0;
   std::uint16_t operator_id = 0;    ///< index into Program::operators
@@ -139,8 +141,10 @@ struct Transfer {
   Traffic traffic = Traffic::kActivations;
   Space source = Space::kHbm;        ///< on the starting core
   Space destination = Space::kSbuf;  ///< on the destination core
-  std::uint8_t reads = 1;            ///< times each byte is read at the source (inline reduction: 2 or 3)
-  SemaphoreUse on_delivery{};        ///< added at the destination core once all bytes are written
+  bool transposes = false;
+  bool computes = false;       ///< casts or accumulates on the way
+  std::uint8_t reads = 1;      ///< times each byte is read at the source (inline reduction: 2 or 3)
+  SemaphoreUse on_delivery{};  ///< added at the destination core once all bytes are written
 
   [[nodiscard]] std::uint64_t descriptors(std::uint64_t repeat) const { return descriptors_per_repeat * repeat; }
 };

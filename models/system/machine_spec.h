@@ -31,7 +31,7 @@ struct MachineSpec {
   [[nodiscard]] double array_peak(Dtype dtype) const {
     const TensorSpec& t = core.tensor;
     const std::uint32_t rows = is_microscaled(dtype) ? t.mx_rows : dtype == Dtype::kFp8 ? t.fp8_rows : t.rows;
-    const double passes = dtype == Dtype::kFp32 ? t.fp32_passes : 1;
+    const double passes = dtype == Dtype::kFp32 ? double{1} * t.fp32_passes * t.fp32_row_cycles : 1;
     return 2.0 * rows * t.columns * static_cast<double>(t.clock.count()) * cores() / passes;
   }
   [[nodiscard]] std::uint32_t cores() const { return chips * cores_per_chip; }

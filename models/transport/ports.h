@@ -24,6 +24,8 @@ struct TransferRequest {
   const Transfer* transfer = nullptr;
   std::uint64_t repeat = 1;
   CoreId destination;
+  Time started;    ///< first packet at a DMA engine
+  Time last_byte;  ///< left the DMA engines, or written
 };
 
 struct Delivery;

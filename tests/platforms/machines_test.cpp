@@ -31,7 +31,8 @@ double at_tdp_kw(const MachineSpec& m) {
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 
 TEST(Machines, OnlyWholeMachinesAreListed) {
-  EXPECT_EQ(platform_names(), (std::vector<std::string>{"trn2-48xlarge", "trn2-ultraserver", "trn3-ultraserver-gen1",
+  EXPECT_EQ(platform_names(), (std::vector<std::string>{"inf2-xlarge", "trn1-2xlarge", "trn2-3xlarge", "trn2-48xlarge",
+                                                        "trn2-ultraserver", "trn3-3xlarge", "trn3-ultraserver-gen1",
                                                         "trn3-ultraserver-gen2"}));
 }
 
@@ -76,7 +77,7 @@ TEST(Machines, WhatWasFittedIsCalibratedAndNamesWhatItWasFittedOn) {
 }
 
 TEST(Machines, NothingOnTrainium3IsCalledMeasured) {
-  for (const char* name : {"trn3-ultraserver-gen1", "trn3-ultraserver-gen2"}) {
+  for (const char* name : {"trn3-3xlarge", "trn3-ultraserver-gen1", "trn3-ultraserver-gen2"}) {
     for (const ResolvedParameter& p : load_platform(name).parameters) {
       EXPECT_NE(p.confidence, "measured")
           << name << " " << p.name << ": no instruction or collective was measured there";
@@ -102,6 +103,48 @@ TEST(Machines, ShapesAreTheDocumentedOnes) {
   EXPECT_TRUE(gen2.fabric.sled_switch);
 }
 
+TEST(Machines, OneChipAloneIsTheChipOfTheLargerMachinesWithoutLinks) {
+  const struct {
+    const char *alone, *larger;
+    std::uint32_t cores;
+  } cases[] = {{"trn2-3xlarge", "trn2-48xlarge", 8}, {"trn3-3xlarge", "trn3-ultraserver-gen1", 8}};
+  for (const auto& c : cases) {
+    const Platform alone = load_platform(c.alone);
+    const Platform larger = load_platform(c.larger);
+    EXPECT_EQ(alone.machine.chips, 1U) << c.alone;
+    EXPECT_EQ(alone.machine.cores(), c.cores) << c.alone;
+    EXPECT_EQ(alone.machine.fabric.kind, FabricKind::kNone) << c.alone;
+    EXPECT_DOUBLE_EQ(alone.machine.array_peak(Dtype::kBf16) * larger.machine.chips,
+                     larger.machine.array_peak(Dtype::kBf16));
+    for (const ResolvedParameter& p : alone.parameters) {
+      EXPECT_EQ(p.name.find("fabric.link"), std::string::npos) << c.alone;
+      const auto same = std::find_if(larger.parameters.begin(), larger.parameters.end(),
+                                     [&](const ResolvedParameter& other) { return other.name == p.name; });
+      if (!p.name.starts_with("core.") && !p.name.starts_with("chip.") && !p.name.starts_with("dma.")) continue;
+      ASSERT_NE(same, larger.parameters.end()) << p.name;
+      EXPECT_EQ(p.value + p.unit, same->value + same->unit) << c.alone << " " << p.name;
+    }
+  }
+}
+
+TEST(Machines, Trainium1AndInferentia2AreTwoNeuronCoresV2WithAnHbmStackEach) {
+  for (const char* name : {"trn1-2xlarge", "inf2-xlarge"}) {
+    const MachineSpec m = load_platform(name).machine;
+    EXPECT_EQ(m.cores(), 2U) << name;
+    EXPECT_EQ(m.cores_per_stack(), 1U) << name;
+    EXPECT_EQ(m.default_lnc, 1U) << name;
+    EXPECT_EQ(m.fabric.kind, FabricKind::kNone) << name;
+    EXPECT_DOUBLE_EQ(m.array_peak(Dtype::kBf16), 2.0 * 128 * 128 * 2.8e9 * 2) << name;
+    EXPECT_DOUBLE_EQ(m.array_peak(Dtype::kFp8), m.array_peak(Dtype::kBf16)) << name << ": no double rate";
+    EXPECT_DOUBLE_EQ(m.array_peak(Dtype::kFp32), m.array_peak(Dtype::kBf16) / 4) << name;
+    EXPECT_EQ(m.array_peak(Dtype::kMxfp8), 0) << name << ": no microscaling";
+    EXPECT_FALSE(m.core.tensor.limiter) << name;
+    EXPECT_EQ(m.core.vector.exponential_rate, 0U) << name;
+    EXPECT_EQ(m.dma.hardware_generators, 0U) << name;
+    EXPECT_EQ(m.dma.engines * m.dma.engine_bandwidth.count(), 272'000'000'000U) << name << ": below the stack's 410";
+  }
+}
+
 TEST(Machines, ATrainium3Gen2UltraServerHas362PetaflopsOfMxfp8ByBothCounts) {
   const Platform gen2 = load_platform("trn3-ultraserver-gen2");
   EXPECT_DOUBLE_EQ(gen2.machine.array_peak(Dtype::kMxfp8), 2.0 * 512 * 128 * 2.4e9 * 1152);
@@ -125,8 +168,9 @@ TEST(Machines, ChipTotalsOfBf16CountEnginesThatDoNoMatmul) {
   for (const std::string& name : platform_names()) {
     const Platform platform = load_platform(name);
     const double ratio = platform.machine.array_peak(Dtype::kBf16) / published(platform, "bf16");
-    EXPECT_GT(ratio, 0.93) << name;
-    EXPECT_LT(ratio, 0.95) << name;
+    const bool v2 = name.starts_with("trn1") || name.starts_with("inf2");
+    EXPECT_GT(ratio, v2 ? 0.96 : 0.93) << name;  // the v2 totals follow from an array at 2.9 GHz instead
+    EXPECT_LT(ratio, v2 ? 0.97 : 0.95) << name;
   }
 }
 
@@ -147,6 +191,12 @@ TEST(Machines, PowerClosesOnTheTotalsOfItsSources) {
   EXPECT_NEAR(at_tdp_kw(load_platform("trn3-ultraserver-gen1").machine), 64.9, 0.05);
   EXPECT_NEAR(at_tdp_kw(load_platform("trn3-ultraserver-gen2").machine), 145.1, 0.05);
   EXPECT_NEAR(2 * at_tdp_kw(load_platform("trn2-48xlarge").machine), 26.0, 0.05) << "a standard rack has two servers";
+  EXPECT_NEAR(16 * at_tdp_kw(load_platform("trn2-3xlarge").machine), at_tdp_kw(load_platform("trn2-48xlarge").machine),
+              0.001);
+  EXPECT_NEAR(at_tdp_kw(load_platform("trn3-3xlarge").machine), 0.975, 0.005)
+      << "Gen1's 1.015 less switches and cables";
+  EXPECT_NEAR(at_tdp_kw(load_platform("trn1-2xlarge").machine), 0.327, 0.001);
+  EXPECT_NEAR(at_tdp_kw(load_platform("inf2-xlarge").machine), 0.276, 0.001);
 }
 
 TEST(Machines, AllInUtilityPowerPerChip) {
@@ -174,10 +224,11 @@ TEST(Machines, ADependentMessageOnTrn2TakesTwoPointFourMicroseconds) {
   EXPECT_NEAR(microseconds(message), 2.4, 0.001);
 }
 
-TEST(Machines, ABf16TileOf512ColumnsTakes213NanosecondsOfTheArray) {
+TEST(Machines, ABf16TileOf512ColumnsTakes213NanosecondsOfTheArrayAnd183OnNeuronCoreV2) {
   for (const std::string& name : platform_names()) {
     const TensorSpec tensor = load_platform(name).machine.core.tensor;
-    EXPECT_EQ(duration(std::uint64_t{512}, tensor.clock), Time(213'333)) << name;
+    const bool v2 = name.starts_with("trn1") || name.starts_with("inf2");
+    EXPECT_EQ(duration(std::uint64_t{512}, tensor.clock), Time(v2 ? 182'857 : 213'333)) << name;
   }
 }
 
@@ -194,7 +245,12 @@ double chip_watts(const MachineSpec& m, Dtype dtype, double sbuf_per_mac, double
 }
 
 TEST(Machines, EnergiesCloseOnTheChipsTdp) {
-  // Element rates at half use: eight cores x 128 lanes x (vector + scalar clock) / 2.
+  // Element rates at half use: cores x 128 lanes x (vector + scalar clock) / 2.
+  const auto watts_of_v2 = [](const char* name) {
+    return chip_watts(load_platform(name).machine, Dtype::kBf16, 0.0195, 0.0625, 2 * 128 * (1.12e9 + 1.4e9) / 2);
+  };
+  EXPECT_NEAR(watts_of_v2("trn1-2xlarge"), 200, 5);
+  EXPECT_NEAR(watts_of_v2("inf2-xlarge"), 190, 5);
   const MachineSpec trn2 = load_platform("trn2-ultraserver").machine;
   EXPECT_NEAR(chip_watts(trn2, Dtype::kBf16, 0.0195, 0.0625, 8 * 128 * (0.96e9 + 1.2e9) / 2), 500, 15);
   EXPECT_NEAR(chip_watts(trn2, Dtype::kFp8, 0.0098, 0.03125, 8 * 128 * (0.96e9 + 1.2e9) / 2), 500, 15);

@@ -218,9 +218,11 @@ TEST(PlatformReader, FilesThatAreNoPlatformAreRefused) {
       refusal(files.write("other.csv", "id,platform\n1,trn2\n")).find("the header has 'id' where 'parameter' belongs"),
       std::string::npos);
   EXPECT_EQ(refusal("trn2-ultrasever"), "unknown platform 'trn2-ultrasever'; did you mean trn2-ultraserver?");
-  EXPECT_EQ(refusal("trn2"), "unknown platform 'trn2'; did you mean trn2-48xlarge or trn2-ultraserver?");
+  EXPECT_EQ(refusal("trn2"), "unknown platform 'trn2'; did you mean trn2-3xlarge, trn2-48xlarge or trn2-ultraserver?");
   EXPECT_EQ(refusal("gpu"),
-            "unknown platform 'gpu'; use trn2-48xlarge, trn2-ultraserver, trn3-ultraserver-gen1 or "
+            "unknown platform 'gpu'; use inf2-xlarge, trn1-2xlarge, trn2-3xlarge, trn2-48xlarge, trn2-ultraserver, "
+            "trn3-3xlarge, "
+            "trn3-ultraserver-gen1 or "
             "trn3-ultraserver-gen2");
 }
 

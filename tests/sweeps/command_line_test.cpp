@@ -188,6 +188,8 @@ TEST(CommandLine, ListsAndShows) {
   EXPECT_NE(trnsim_says("list metrics").out.find("tokens_per_s_per_mw"), std::string::npos);
   EXPECT_NE(trnsim_says("list kernels").out.find("attention_decode"), std::string::npos);
   EXPECT_NE(trnsim_says("list collectives").out.find("ring_all_reduce  2(n-1)"), std::string::npos);
+  EXPECT_NE(trnsim_says("list topologies").out.find("none      inf2-xlarge, trn1-2xlarge, trn2-3xlarge, trn3-3xlarge"),
+            std::string::npos);
   EXPECT_NE(trnsim_says("list topologies").out.find("switched  trn3-ultraserver-gen1, trn3-ultraserver-gen2"),
             std::string::npos);
   EXPECT_NE(trnsim_says("show matmul --set m=77").out.find("77"), std::string::npos);
@@ -252,7 +254,8 @@ TEST_F(SweepCommand, ACellThatNamesNothingOrHasNoEffectIsRefusedAtItsPlace) {
     const char* message;  ///< after the path
   };
   for (const Case& c :
-       {Case{"platform,workload\ntrn2,matmul\n", ":2:1: unknown platform 'trn2'; did you mean trn2-48xlarge or "},
+       {Case{"platform,workload\ntrn2,matmul\n",
+             ":2:1: unknown platform 'trn2'; did you mean trn2-3xlarge, trn2-48xlarge or "},
         Case{"platform,workload\ntrn2-48xlarge,xyz\n", ":2:15: unknown workload 'xyz'; use attention, "},
         Case{"platform,workload\ntrn2-48xlarge,no/such.csv\n", ":2:15: no/such.csv: no such file; "},
         Case{"platform,workload,tp\ntrn2-48xlarge,matmul,\ntrn2-48xlarge,matmul,4\n",

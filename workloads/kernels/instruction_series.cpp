@@ -1,81 +1,69 @@
-#include <algorithm>
-#include <array>
 #include <string>
 
 #include "models/mechanism/error.h"
+#include "models/neuroncore/operation_spec.h"
 #include "workloads/kernels/kernels.h"
 
 namespace trnsim {
 namespace {
 
-bool has(const CoreSpec& core, Engine engine, Op op) {
-  switch (op) {
-    case Op::kMatmul:
-    case Op::kTranspose:
-      return engine == Engine::kTensor;
-    case Op::kCopy:
-      return engine != Engine::kTensor;
-    case Op::kBinary:
-      return engine == Engine::kVector || engine == Engine::kGpSimd;
-    case Op::kActivation:
-      return engine == Engine::kScalar;
-    case Op::kExponential:
-      return engine == Engine::kScalar || (engine == Engine::kVector && core.vector.exponential_rate > 0);
-    case Op::kQuantizeMx:
-      return engine == Engine::kVector && core.vector.quantize_mx_rate > 0;
-    case Op::kGather:
-      return engine == Engine::kGpSimd;
-    default:
-      return engine == Engine::kVector;
-  }
-}
-
-void check_fits(const KernelWriter& w, const InstructionSeries& s) {
+void check_fits(const TileWriter& w, const InstructionSeries& s) {
   const CoreSpec& core = w.core();
+  const Instruction& i = s.instruction;
   const auto refuse = [](const std::string& what, std::uint64_t most) {
     throw InfeasibleError(what + "; at most " + std::to_string(most) + " on this machine");
   };
-  if (!has(core, s.engine, s.op)) {
+  if (!engine_has(core, s.engine, i.op)) {
     throw InfeasibleError("the " + std::string(kEngineNames[static_cast<std::size_t>(s.engine)]) +
                           " engine of this machine does not have this operation");
   }
-  const bool matmul = s.op == Op::kMatmul;
-  const std::uint64_t rows = matmul ? w.contraction_rows(s.dtype) : w.partitions();
-  if (s.partitions > rows) refuse("partitions=" + std::to_string(s.partitions), rows);
-  if (!matmul) return;
-  if (s.columns > core.tensor.columns) refuse("columns=" + std::to_string(s.columns), core.tensor.columns);
-  if (s.free > core.moving_columns()) refuse("free=" + std::to_string(s.free), core.moving_columns());
+  const bool matmul = i.op == Op::kMatmul;
+  const std::uint64_t rows = matmul ? w.contraction_rows(i.dtype) : w.partitions();
+  if (i.rows > rows) refuse("partitions=" + std::to_string(i.rows), rows);
+  if (s.engine == Engine::kTensor && i.columns > core.tensor.columns) {
+    refuse("columns=" + std::to_string(i.columns), core.tensor.columns);
+  }
+  if (matmul && i.free.scale > core.moving_columns()) {
+    refuse("free=" + std::to_string(i.free.scale), core.moving_columns());
+  }
+}
+
+void warm_up(TileWriter& w, std::uint64_t matmuls) {
+  w.segment().operator_is("warmup");
+  w.matmul({.rows = w.core().tensor.rows,
+            .columns = w.core().tensor.columns,
+            .free = Count::constant(w.core().moving_columns()),
+            .repeat = Count::constant(matmuls)},
+           {});
+  w.segment().operator_is("instruction");
+}
+
+Handle chain(TileWriter& w, const InstructionSeries& s) {
+  const SemaphoreId previous = w.program().semaphore(WaitReason::kEngine);
+  Handle last = w.segment().emit(s.engine, s.instruction);
+  for (std::uint64_t i = 1; i < s.count; ++i) {
+    w.segment().signal(last, previous);
+    w.segment().wait(s.engine, previous, 1);
+    last = w.segment().emit(s.engine, s.instruction);
+  }
+  return last;
 }
 
 }  // namespace
 
 Engine engine_of(Op op, const CoreSpec& core) {
   for (const Engine engine : {Engine::kTensor, Engine::kVector, Engine::kScalar}) {
-    if (has(core, engine, op)) return engine;
+    if (engine_has(core, engine, op)) return engine;
   }
   return Engine::kGpSimd;
 }
 
-Handle instruction_series(KernelWriter& w, const InstructionSeries& s) {
+Handle instruction_series(TileWriter& w, const InstructionSeries& s) {
   check_fits(w, s);
-  if (s.warmup > 0 && s.engine == Engine::kTensor) {
-    w.segment().operator_is("warmup");
-    w.matmul({.rows = w.core().tensor.rows,
-              .columns = w.core().tensor.columns,
-              .free = Count::constant(w.core().moving_columns()),
-              .repeat = Count::constant(s.warmup)},
-             {});
-    w.segment().operator_is("instruction");
-  }
+  if (s.warmup > 0 && s.engine == Engine::kTensor) warm_up(w, s.warmup);
   if (s.count == 0) return {};
-  Instruction instruction;
-  instruction.op = s.op;
-  instruction.dtype = s.dtype;
-  instruction.source = s.source;
-  instruction.destination = s.destination;
-  instruction.rows = s.partitions;
-  instruction.columns = s.columns;
-  instruction.free = Count::constant(s.free);
+  if (s.dependent) return chain(w, s);
+  Instruction instruction = s.instruction;
   instruction.repeat = Count::constant(s.count);
   return w.segment().emit(s.engine, instruction);
 }

@@ -110,22 +110,19 @@ struct DmaCopy {
 [[nodiscard]] std::uint64_t copy_queues();
 Handle dma_copy(KernelWriter& w, const DmaCopy& copy);
 
-/// `count` equal instructions back to back on one engine; on the tensor engine after `warmup` full BF16 matmuls.
+/// `count` equal instructions back to back on one engine, each after the result of the one before if `dependent`; on
+/// the tensor engine after `warmup` full BF16 matmuls.
 struct InstructionSeries {
-  Op op = Op::kNop;
   Engine engine = Engine::kTensor;
-  std::uint32_t partitions = 0, columns = 0;
-  std::uint64_t free = 0;
-  Dtype dtype = Dtype::kBf16;
-  Space source = Space::kSbuf;
-  Space destination = Space::kSbuf;
+  Instruction instruction;
   std::uint64_t count = 1;
   std::uint64_t warmup = 0;
+  bool dependent = false;
 };
 /// The engine that is made for `op`.
 [[nodiscard]] Engine engine_of(Op op, const CoreSpec& core);
 /// Operators `warmup` and `instruction`. Throws InfeasibleError if the engine has not the operation or the operands
 /// exceed it.
-Handle instruction_series(KernelWriter& w, const InstructionSeries& series);
+Handle instruction_series(TileWriter& w, const InstructionSeries& series);
 
 }  // namespace trnsim

@@ -123,7 +123,8 @@ Handle TileWriter::run(Engine engine, const Elementwise& operation, std::initial
 
 Handle TileWriter::exponential(Count free, Space source, std::initializer_list<Handle> after, Count repeat) {
   const Engine engine = core().vector.exponential_rate > 0 ? Engine::kVector : Engine::kScalar;
-  return run(engine, {.op = Op::kExponential, .free = free, .source = source, .repeat = repeat}, after);
+  return run(engine, {.op = Op::kExponential, .free = free, .source = source, .repeat = repeat, .reads_scalar = true},
+             after);
 }
 
 std::uint32_t TileWriter::descriptors(std::uint64_t bytes) const {

@@ -17,7 +17,9 @@ CoreSpec core_v3() {
   core.psum_per_partition = Bytes(16'384);
   core.psum_banks = 8;
   core.tensor.weight_load = 32;
-  core.tensor.fp32_passes = 4;
+  core.tensor.weight_load_fp32 = 128;
+  core.tensor.fp32_passes = core.tensor.fp32_row_cycles = 2;
+  core.tensor.fp32_transpose_passes = 1;
   core.tensor.fp8_rows = 256;
   core.vector.clock = Hertz(960'000'000);
   core.vector.minimum_interval = 64;
@@ -25,7 +27,8 @@ CoreSpec core_v3() {
   core.vector.copy_rate = 2;
   core.vector.psum_rate = 1;
   core.vector.binary_rate_16bit = 2;
-  core.vector.binary_rate = 1;
+  core.vector.binary_cycles = 1;
+  core.vector.scan_cycles = 2;
   core.vector.reduce_rate = 1;
   core.vector.reciprocal_cycles = 6;
   core.scalar.clock = Hertz(1'200'000'000);
@@ -62,6 +65,26 @@ std::uint64_t cycles(Engine engine, const Instruction& i, std::uint64_t free) {
 
 TEST(TensorTiming, A128x128x512Bf16MatmulIssuesEvery213NsOnNcV3) {
   EXPECT_EQ(cost_of(core_v3(), Engine::kTensor, matmul(Dtype::kBf16), 512).occupancy(1), Time(213'333));
+}
+
+TEST(TensorTiming, CyclesBetweenInstructionsCountOncePerPass) {
+  CoreSpec core = core_v3();
+  core.tensor.issue_cycles = 6;
+  EXPECT_EQ(cost_of(core, Engine::kTensor, matmul(Dtype::kBf16), 512).cycles, 518U);
+  EXPECT_EQ(cost_of(core, Engine::kTensor, matmul(Dtype::kFp32), 512).cycles, 2 * (1024U + 6));
+}
+
+TEST(TensorTiming, OnePassOfAnFp32MatmulIsHalfOfIt) {
+  Instruction half = matmul(Dtype::kFp32);
+  half.passes = 1;
+  EXPECT_EQ(cycles(Engine::kTensor, half, 512), 1024U);
+}
+
+TEST(TensorTiming, WeightsHideUnlessLoadingThemTakesLongerThanTheMatmulBefore) {
+  EXPECT_EQ(cycles(Engine::kTensor, matmul(Dtype::kFp32), 1), 2 * 128U);
+  Instruction kept = matmul(Dtype::kFp32);
+  kept.keeps_weights = true;
+  EXPECT_EQ(cycles(Engine::kTensor, kept, 1), 2 * 64U);
 }
 
 TEST(TensorTiming, AMatmulTakesAtLeast64Cycles) {

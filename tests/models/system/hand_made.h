@@ -17,14 +17,15 @@ inline void set_engines(CoreSpec& core) {
   core.tensor.max_moving = 512;
   core.tensor.minimum_interval = 64;
   core.tensor.weight_load = 32;
-  core.tensor.fp32_passes = 4;
+  core.tensor.fp32_passes = core.tensor.fp32_row_cycles = 2;
+  core.tensor.fp32_transpose_passes = 1;
   core.tensor.fp8_rows = 256;
   core.tensor.max_moving = 512;
   core.tensor.fill = Time(150'000);
   core.vector.clock = core.scalar.clock = core.gpsimd.clock = Hertz(1'000'000'000);
   core.vector.copy_rate_16bit = 4;
   core.vector.copy_rate = 2;
-  core.vector.psum_rate = core.vector.binary_rate = core.vector.reduce_rate = 1;
+  core.vector.psum_rate = core.vector.binary_cycles = core.vector.reduce_rate = 1;
   core.vector.binary_rate_16bit = 2;
   core.vector.completion = Time(80'000);
   core.scalar.rate = core.scalar.rate_16bit = 1;
