@@ -90,7 +90,7 @@ class Selective {
     const Handle squares = scalar(function(Function::kSquare, hidden_tiles_), {x});
     const Handle sums = vector(column(Op::kReduce, hidden_tiles_), {squares});
     vector(column(Op::kBinary, hidden_tiles_), {gain});
-    const Handle total = w_.run(Engine::kGpSimd, column(Op::kReduce, 1), {sums});
+    const Handle total = w_.run(Engine::kGpSimd, column(Op::kBinary, 1), {sums});
     Handle spread;
     for (std::uint64_t i = 0; i < kShuffles; ++i) spread = vector(column(Op::kCopy, 1, kShuffleLanes), {total});
     const Handle root = scalar(function(Function::kRsqrt, 1), {spread});
