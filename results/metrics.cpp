@@ -11,7 +11,8 @@ namespace {
 // Names are a contract: users' scripts and published results read them. Append; never rename.
 constexpr MetricInfo kMetrics[] = {
     // Speed.
-    {"latency_us", "us", "platform", "start of the programs to the last completion"},
+    {"latency_us", "us", "platform",
+     "start of the programs to the last completion; kernels: the part that the parameter interval names"},
     {"tokens_per_s", "1/s", "platform",
      "decode: batch x accepted tokens / tpot_us; prefill: prompt tokens / latency; training: tokens of the global "
      "batch / step"},
@@ -20,7 +21,9 @@ constexpr MetricInfo kMetrics[] = {
     {"tpot_us", "us", "one sequence", "decode: time of one step"},
     {"step_time_s", "s", "platform", "training: time of one optimizer step"},
     {"roofline_us", "us", "platform", "the larger of FLOPs / array peak and bytes / bandwidth of HBM, DMA and links"},
-    {"duration_ns", "ns", "core", "kernels: first instruction issued to last completed"},
+    {"duration_ns", "ns", "core",
+     "kernels: first instruction issued to last completed, or what the parameter interval names"},
+    {"relative_throughput", "1", "core", "dma_copy: rate of the copy / rate with descriptors of relative_to"},
     {"initiation_interval_ns", "ns", "core", "kernels: time between starts of consecutive repeats in steady state"},
     {"exposed_communication_us", "us", "core",
      "time with communication in flight and no compute engine busy, mean over the cores with a program"},

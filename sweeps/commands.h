@@ -33,6 +33,20 @@ struct SweepCommand {
 };
 int sweep(const SweepCommand& command);
 
+struct ValidateCommand {
+  std::vector<std::string> files;  ///< empty: the published measurements
+  std::vector<Setting> settings;
+  std::string filter;  ///< only ids that begin with this
+  std::string out;     ///< results folder, or empty
+  std::string docs;    ///< folder for the page and its plot, or empty
+  bool record_first = false;
+  bool shrink_misses = false;
+  std::size_t jobs = 1;
+  bool csv = false;
+  std::chrono::milliseconds limit;  ///< wall time of one point, zero = none
+};
+int validate(const ValidateCommand& command);
+
 /// `what`: platforms, workloads, parameters, metrics, kernels, collectives or topologies.
 int list(const std::string& what);
 

@@ -69,7 +69,12 @@ bool launch(const std::vector<Point>& points, const LaunchOptions& options, cons
     }
     const std::optional<Outcome> outcome = pool.wait(kPatienceMs);
     if (!outcome) continue;
-    row_done(outcome->task, row_of(points[outcome->task], *outcome), ++done);
+    ++done;
+    if (outcome->end == Outcome::End::kInputError && options.refused) {
+      options.refused(outcome->task, outcome->text, done);
+    } else {
+      row_done(outcome->task, row_of(points[outcome->task], *outcome), done);
+    }
   }
   return true;
 }

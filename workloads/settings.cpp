@@ -3,6 +3,7 @@
 #include <string>
 
 #include "models/mechanism/error.h"
+#include "workloads/kernels/writer.h"
 #include "workloads/setting_reader.h"
 
 namespace trnsim {
@@ -50,6 +51,10 @@ Dtype expert_dtype_of(const SettingReader& read, const MachineSpec& machine) {
 
 void read_model_run(const SettingReader& read, const MachineSpec& machine, Settings& settings) {
   settings.model = model_of(read);
+  if (settings.model.head_dim > features_per_tile(machine.core)) {
+    throw InfeasibleError("head_dim=" + std::to_string(settings.model.head_dim) + ": models hold a head on " +
+                          std::to_string(features_per_tile(machine.core)) + " partitions at most");
+  }
   settings.batch_is_per_replica = read.find("batch_per_replica") != nullptr;
   settings.batch = read.count(settings.batch_is_per_replica ? "batch_per_replica" : "batch");
   if (settings.phase == Phase::kDecode) {

@@ -30,6 +30,20 @@ struct WorkloadOverride {
   std::string name, value, place;
 };
 
+/// What part of a single kernel's run its time metrics cover.
+enum class Interval : std::uint8_t {
+  kRun,              ///< latency_us with kernel entry and exit; duration_ns from first instruction to last result
+  kCall,             ///< both with what the host's launch costs
+  kSteady,           ///< kernel entry and exit left out
+  kDmaActive,        ///< union of the times in which a transfer of the core is unfinished
+  kClockRamp,        ///< first matmul until the tensor engine's clock limiter opens
+  kPacket,           ///< a transfer of one packet: start to end at a DMA engine
+  kEngineBusy,       ///< a transfer at the DMA engines, semaphore write included
+  kIssue,            ///< the instruction that starts a transfer
+  kTriggerToPacket,  ///< that instruction to the first packet
+  kOccupancy,        ///< start to start of back-to-back transfers
+};
+
 /// Closed-form facts of the job, from model dimensions alone; what the counters are held against.
 struct WorkloadFacts {
   std::uint64_t useful_flop = 0;   ///< the workload's own matmul FLOPs on the whole machine, no padding
@@ -52,6 +66,8 @@ struct WorkloadFacts {
   double memory_gib_per_chip = 0;               ///< fullest chip: weights, KV, activations, reserve
   std::string peak_dtype;                       ///< fastest matmul dtype used; empty: none
   std::uint64_t collective_bytes_per_rank = 0;  ///< closed form, payload one rank sends
+  Interval interval = Interval::kRun;           ///< single kernels
+  std::string kernel;                           ///< single kernels: the operator that is the kernel
   std::optional<Engine> timed_engine;           ///< instruction: the engine whose operator "instruction" is timed
   std::string unit_of_tokens;                   ///< "decode", "prefill" or empty for kernels
 };

@@ -83,7 +83,9 @@ void DmaEngines::start_head(Time now, std::size_t queue) {
   if (transfer.source == Space::kHbm) stack_weight += stack_.read_weight * static_cast<double>(transfer.reads);
   if (!remote && transfer.destination == Space::kHbm) stack_weight += stack_.write_weight;
   if (stack_weight > 0) demands[demand_count++] = {stack_.resource, stack_weight};
-  const std::uint64_t used = std::clamp<std::uint64_t>(transfer.descriptors(slot.request.repeat), 1, spec_.engines);
+  const std::uint64_t most =
+      transfer.engines == 0 ? spec_.engines : std::min<std::uint64_t>(transfer.engines, spec_.engines);
+  const std::uint64_t used = std::clamp<std::uint64_t>(transfer.descriptors(slot.request.repeat), 1, most);
   const double cap = static_cast<double>(spec_.engine_bandwidth.count() * used) / weight;
   stack_.network->start_flow(now, Bytes(bytes),
                              BytesPerSecond(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(cap))), demands,
@@ -93,7 +95,8 @@ void DmaEngines::start_head(Time now, std::size_t queue) {
 std::uint64_t DmaEngines::packets(const Transfer& transfer, std::uint64_t repeat) const {
   const std::uint64_t descriptors = std::max<std::uint64_t>(1, transfer.descriptors(repeat));
   const std::uint64_t payload = ceil_div(transfer.bytes_per_repeat.count() * repeat, descriptors);
-  return descriptors * ceil_div(payload, spec_.packet.count());
+  const Bytes packet = transfer.traffic == Traffic::kCollective ? spec_.collective_packet : spec_.packet;
+  return descriptors * ceil_div(payload, packet.count());
 }
 
 double DmaEngines::engine_weight(const TransferRequest& request, std::uint64_t bytes) const {

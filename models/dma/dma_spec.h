@@ -15,6 +15,7 @@ struct DmaSpec {
   Time descriptor;                        ///< engine time per packet beyond its bytes
   Bytes max_descriptor;                   ///< payload of one descriptor
   Bytes packet;                           ///< a descriptor is cut into packets of at most this
+  Bytes collective_packet;                ///< the same of collectives
   Time packet_overhead;                   ///< of a packet from start to end, beyond its bytes on the wire
   BytesPerSecond wire_bandwidth;          ///< of one engine while a packet moves
   double compute_fraction = 1;            ///< rate of transfers that cast or accumulate, of the copy rate

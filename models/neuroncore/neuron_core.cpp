@@ -185,7 +185,7 @@ void NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
   if (instruction.op != Op::kDma && sequencer.repeats_left == 0) {
     sequencer.last_completion = std::max(sequencer.last_completion, sequencer.free_at + completion);
     last_ = std::max(last_, sequencer.last_completion);
-    executed.span.end = sequencer.last_completion;
+    executed.span.end = std::max(executed.span.end, sequencer.free_at + completion);
     signal_at(sequencer.last_completion + spec_.control.semaphore, instruction);
   }
   if (instruction.op == Op::kLoopEnd) {
@@ -235,7 +235,7 @@ Time NeuronCore::start_transfer(Sequencer& sequencer, const Instruction& instruc
   check(transfer.peer == kSelf || transfer.peer < job_.peers.size(), "a transfer names a peer of its rank");
   const CoreId destination = transfer.peer == kSelf ? self_ : job_.peers[transfer.peer];
   record_trigger(instruction, transfer, now_, taken);
-  dma_->submit(now_ + taken + issue_.dispatch, {&instruction, &transfer, repeat, destination});
+  dma_->submit(now_ + taken + issue_.dispatch, {&instruction, &transfer, repeat, destination, {}, {}});
   return taken;
 }
 

@@ -141,6 +141,7 @@ struct Transfer {
   Traffic traffic = Traffic::kActivations;
   Space source = Space::kHbm;        ///< on the starting core
   Space destination = Space::kSbuf;  ///< on the destination core
+  std::uint8_t engines = 0;          ///< DMA engines that its partitions lie on; 0 = as many as it has descriptors
   bool transposes = false;
   bool computes = false;       ///< casts or accumulates on the way
   std::uint8_t reads = 1;      ///< times each byte is read at the source (inline reduction: 2 or 3)

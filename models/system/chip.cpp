@@ -23,9 +23,10 @@ CoreSpec scaled(const CoreSpec& core, double scale) {
   CoreSpec s = core;
   for (Hertz* clock : {&s.tensor.clock, &s.vector.clock, &s.scalar.clock, &s.gpsimd.clock})
     *clock = scaled(*clock, scale);
-  for (Time* time : {&s.tensor.fill, &s.tensor.weight_load_completion, &s.vector.issue_overhead, &s.vector.pointer_overhead, &s.vector.completion, &s.scalar.issue_overhead,
-                     &s.scalar.completion, &s.scalar.function_overhead, &s.scalar.sbuf_overhead, &s.scalar.table_load, &s.gpsimd.completion, &s.control.semaphore, &s.control.dispatch,
-                     &s.collective.message_issue, &s.collective.step}) {
+  for (Time* time : {&s.tensor.fill, &s.tensor.weight_load_completion, &s.vector.issue_overhead,
+                     &s.vector.pointer_overhead, &s.vector.completion, &s.scalar.issue_overhead, &s.scalar.completion,
+                     &s.scalar.function_overhead, &s.scalar.sbuf_overhead, &s.scalar.table_load, &s.gpsimd.completion,
+                     &s.control.semaphore, &s.control.dispatch, &s.collective.message_issue, &s.collective.step}) {
     *time = slowed(*time, scale);
   }
   return s;

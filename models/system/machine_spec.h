@@ -24,6 +24,7 @@ struct MachineSpec {
   HbmSpec hbm;
   FabricSpec fabric;
   PowerSpec power;
+  Time host_call;  ///< from a launch by the host until it sees the end, beyond the run of the device
   std::map<std::uint32_t, double> core_clock_scale;      ///< core[i].clock_scale; absent = 1
   std::map<std::uint32_t, double> link_bandwidth_scale;  ///< link[i].bandwidth_scale; absent = 1
 

@@ -11,8 +11,8 @@ namespace {
 const std::string kRun = "run --platform trn2-48xlarge --workload matmul --set m=512 --set n=512 --set k=512";
 
 TEST(CommandLine, HelpAndVersionAreGood) {
-  for (const char* arguments :
-       {"--help", "--version", "run --help", "sweep --help", "list --help", "show --help", "report --help"}) {
+  for (const char* arguments : {"--help", "--version", "run --help", "sweep --help", "list --help", "show --help",
+                                "report --help", "validate --help"}) {
     const Said said = trnsim_says(arguments);
     EXPECT_EQ(said.status, 0) << arguments << said.err;
     EXPECT_FALSE(said.out.empty()) << arguments;

@@ -42,6 +42,21 @@ TEST(Launch, WrongInputFoundInAChildIsAnInputError) {
   }
 }
 
+TEST(Launch, WrongInputFoundInAChildIsToldToWhoAsks) {
+  std::vector<Point> points = {matmul("1"), matmul("2")};
+  points[0].workload = "gpt-oss-120b-decode";
+  points[0].workload_overrides = {{"kv_heads", "7", "sweep.csv:2:3"}};
+  std::vector<std::string> refused(2), ran(2);
+  EXPECT_TRUE(launch(points,
+                     {.jobs = 1,
+                      .limit = {},
+                      .refused = [&](std::size_t i, const std::string& error, std::size_t) { refused[i] = error; }},
+                     [&](std::size_t i, const PointRow& row, std::size_t) { ran[i] = row.id; }));
+  EXPECT_TRUE(refused[0].starts_with("sweep.csv:2:3")) << refused[0];
+  EXPECT_EQ(ran[0], "");
+  EXPECT_EQ(ran[1], "2");
+}
+
 TEST(Launch, StopsWhenAsked) {
   stop_requested = 1;
   std::size_t done = 0;

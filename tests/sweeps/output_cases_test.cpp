@@ -124,9 +124,20 @@ TEST(OutputCases, EveryShippedWorkloadRunsAsItIs) {
 
 TEST(OutputCases, EveryShippedPlatformRunsAStep) {
   for (const std::string& platform : platform_names()) {
-    const PointRow row =
-        evaluated(platform, "gpt-oss-120b-decode", {{"batch_per_replica", "1"}, {"context", "128"}, {"tp", "16"}});
+    Assignments step = {{"batch_per_replica", "1"}, {"context", "128"}, {"tp", "16"}};
+    const bool one_chip = load_platform(platform).machine.chips == 1;
+    if (one_chip) step = {{"batch_per_replica", "1"}, {"context", "128"}, {"tp", "2"}, {"layers", "2"}};
+    const PointRow row = evaluated(platform, "gpt-oss-120b-decode", step);
     EXPECT_EQ(row.status, Status::kOk) << platform << ": " << row.error;
+  }
+}
+
+TEST(OutputCases, AModelThatOneChipDoesNotHoldIsInfeasibleAndSaysWhy) {
+  for (const char* platform : {"trn1-2xlarge", "inf2-xlarge", "trn2-3xlarge"}) {
+    const PointRow row = evaluated(platform, "gpt-oss-120b-decode", {{"tp", "2"}});
+    EXPECT_EQ(row.status, Status::kInfeasible) << platform;
+    EXPECT_TRUE(row.error.starts_with("weights need ")) << row.error;
+    EXPECT_TRUE(row.error.ends_with("; no tp fits")) << row.error;
   }
 }
 

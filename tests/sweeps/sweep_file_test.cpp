@@ -176,6 +176,27 @@ TEST_F(SweepFile, RefusesMoreThanTwentyThousandPointsWithTheirNumber) {
             std::string::npos);
 }
 
+TEST_F(SweepFile, KeptRowsThatSetWhatThereIsNotAreRefusedAloneWithTheirChecks) {
+  const Sweep sweep =
+      read_sweep(folder_.file("s.csv",
+                              "id,group,platform,workload,m,tpp,expect.latency_us,expect.speed,tolerance\n"
+                              "a,G,trn2-48xlarge,matmul,64,,5,,5%\n"
+                              "b,G,trn2-48xlarge,matmul,64,3,6,,5%\n"
+                              "c,G,trn2-48xlarge,matmul,64,,,7,5%\n"
+                              "d,H,trn9,matmul,64,,8,,5%\n"),
+                 {}, WrongRows::kKept);
+  EXPECT_EQ(ids(sweep), (Words{"a"}));
+  ASSERT_EQ(sweep.refused.size(), 3U);
+  EXPECT_NE(sweep.refused[0].error.find("s.csv:1:30: unknown parameter 'tpp'"), std::string::npos);
+  EXPECT_NE(sweep.refused[1].error.find("unknown metric 'speed'"), std::string::npos);
+  EXPECT_NE(sweep.refused[2].error.find("s.csv:5:5: unknown platform 'trn9'"), std::string::npos);
+  ASSERT_EQ(sweep.checks.size(), 4U);
+  EXPECT_EQ(sweep.checks[2].metric, "speed");
+  EXPECT_EQ(sweep.checks[2].expected, 7);
+  EXPECT_DOUBLE_EQ(sweep.checks[2].tolerance, 0.05);
+  EXPECT_EQ(sweep.groups.at("d"), "H");
+}
+
 /// The fenced block of docs/cli.md that starts with `header`.
 std::string example_in_docs(const std::string& header) {
   std::ifstream in(TRNSIM_ROOT "/docs/cli.md");

@@ -38,6 +38,16 @@ void warm_up(TileWriter& w, std::uint64_t matmuls) {
   w.segment().operator_is("instruction");
 }
 
+void load_table(TileWriter& w, Function function) {
+  w.segment().operator_is("warmup");
+  Instruction load;
+  load.op = Op::kLoadTable;
+  load.function = function;
+  load.free = Count::constant(1);
+  w.segment().emit(Engine::kScalar, load);
+  w.segment().operator_is("instruction");
+}
+
 Handle chain(TileWriter& w, const InstructionSeries& s) {
   const SemaphoreId previous = w.program().semaphore(WaitReason::kEngine);
   Handle last = w.segment().emit(s.engine, s.instruction);
@@ -61,6 +71,7 @@ Engine engine_of(Op op, const CoreSpec& core) {
 Handle instruction_series(TileWriter& w, const InstructionSeries& s) {
   check_fits(w, s);
   if (s.warmup > 0 && s.engine == Engine::kTensor) warm_up(w, s.warmup);
+  if (s.instruction.function != Function::kNone && !s.table_load) load_table(w, s.instruction.function);
   if (s.count == 0) return {};
   if (s.dependent) return chain(w, s);
   Instruction instruction = s.instruction;

@@ -97,27 +97,33 @@ struct MatmulKernel {
 };
 Handle matmul_kernel(KernelWriter& w, const MatmulKernel& shape);
 
-/// `bytes` moved in `transfers` equal transfers, dealt over `queues` queues of the sync engine.
+/// `bytes` moved in `transfers` equal transfers, dealt over `queues` queues of one engine.
 struct DmaCopy {
   std::uint64_t bytes = 0;
   std::uint64_t transfers = 1;
   std::uint64_t descriptor_bytes = 1;  ///< payload of one descriptor
-  std::uint64_t queues = 1;            ///< at most copy_queues()
+  std::uint64_t queues = 1;
+  std::uint64_t partitions = 0;  ///< SBUF partitions touched; 0 = all
+  Engine engine = Engine::kSync;
   DescriptorGeneration generation = DescriptorGeneration::kHardware;
   Space source = Space::kHbm;
   Space destination = Space::kSbuf;
+  bool casts = false;
+  bool reduced = false;  ///< the vector engine reduces every tile that arrives in SBUF
+  Dtype dtype = Dtype::kBf16;
 };
-[[nodiscard]] std::uint64_t copy_queues();
-Handle dma_copy(KernelWriter& w, const DmaCopy& copy);
+Handle dma_copy(TileWriter& w, const DmaCopy& copy);
 
 /// `count` equal instructions back to back on one engine, each after the result of the one before if `dependent`; on
-/// the tensor engine after `warmup` full BF16 matmuls.
+/// the tensor engine after `warmup` full BF16 matmuls, on the scalar engine with the function's table loaded before
+/// unless `table_load`.
 struct InstructionSeries {
   Engine engine = Engine::kTensor;
   Instruction instruction;
   std::uint64_t count = 1;
   std::uint64_t warmup = 0;
   bool dependent = false;
+  bool table_load = false;
 };
 /// The engine that is made for `op`.
 [[nodiscard]] Engine engine_of(Op op, const CoreSpec& core);

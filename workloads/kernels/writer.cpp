@@ -144,6 +144,12 @@ Handle TileWriter::move(Engine engine, Queue queue, const Move& what, std::initi
   transfer.source = what.source;
   transfer.destination = what.destination;
   transfer.reads = what.reads;
+  transfer.transposes = what.transposes;
+  transfer.computes = what.computes;
+  if (what.partitions > 0) {  // an engine serves as many partitions as its share of all
+    const std::uint64_t served = ceil_div(partitions(), machine_.dma.engines);
+    transfer.engines = static_cast<std::uint8_t>(ceil_div(what.partitions, served));
+  }
   return segment().dma(engine, transfer, what.repeat, after);
 }
 

@@ -25,6 +25,7 @@ enum class Queue : std::uint8_t {
   kScatter,       ///< gpsimd: activations, SBUF to HBM by index
   kTiles,         ///< sync: activations by tile, HBM to SBUF
   kTurn,          ///< gpsimd: transposes, SBUF to SBUF
+  kSpill,         ///< scalar: intermediate results, SBUF to HBM
   kStage,         ///< collective: SBUF to HBM
   kUnstage,       ///< collective: HBM to SBUF and local sums
   kMessages,      ///< collective: to other ranks; two queues
@@ -103,6 +104,9 @@ class TileWriter {
     Space destination = Space::kSbuf;
     DescriptorGeneration generation = DescriptorGeneration::kHardware;
     std::uint8_t reads = 1;
+    std::uint64_t partitions = 0;  ///< SBUF partitions that it touches, which bounds its DMA engines; 0 = all
+    bool transposes = false;
+    bool computes = false;  ///< casts or accumulates
   };
   /// A transfer between this core's own memories. No bytes: nothing is emitted.
   Handle move(Engine engine, Queue queue, const Move& what, std::initializer_list<Handle> after);

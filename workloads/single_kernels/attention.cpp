@@ -4,7 +4,7 @@
 #include "workloads/graph/facts.h"
 #include "workloads/graph/layer_writer.h"
 #include "workloads/graph/memory.h"
-#include "workloads/kernels/kernels.h"
+#include "workloads/kernels/attention_steps.h"
 #include "workloads/single_kernels/job.h"
 #include "workloads/single_kernels/single_kernels.h"
 
@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint64_t kBf16Bytes = 2;
 constexpr std::uint64_t kSmallTensors = 8192;  // per partition
+constexpr std::uint64_t kBalancedMaxima = 3;   // of four blocks on scalar, if exponentials are on vector
 
 /// One attention call on one logical core.
 struct AttentionShape {
@@ -91,15 +92,19 @@ std::uint64_t kv_bytes(const KernelWriter& w, const AttentionShape& s) {
   return key * a.keys * a.sequences / std::max<std::uint64_t>(1, s.batch);
 }
 
-}  // namespace
+// The kernels of whole models compute in BF16 and hold a head on the partitions.
+void check_automatic(const SettingReader& read, const AttentionShape& s, const MachineSpec& machine) {
+  if (read.dtype("dtype") != Dtype::kBf16) {
+    throw InputError(read.need("dtype").place + ": schedule=auto computes in bf16; set another schedule");
+  }
+  if (s.head_dim > features_per_tile(machine.core)) {
+    throw InfeasibleError("head_dim=" + std::to_string(s.head_dim) + ": schedule=auto holds a head on " +
+                          std::to_string(features_per_tile(machine.core)) + " partitions; use schedule=flash");
+  }
+}
 
-LoweredWorkload lower_attention(const SettingReader& read, const MachineSpec& machine) {
-  const Placement placement = placement_of(read, machine);
-  const AttentionShape s = shape_of(read);
-  const Wide sequences = s.batch, queries = s.queries, keys = s.keys;
-  check_operands(2 * sequences * (queries * s.q_width() + keys * s.kv_width()) * kBf16Bytes, machine);
-  const std::uint64_t useful = countable(pairs_of(s) * 4 * s.q_width());
-  LoweredWorkload lowered;
+void lower_automatic(const Placement& placement, const AttentionShape& s, const MachineSpec& machine,
+                     LoweredWorkload& lowered) {
   const std::uint64_t width = s.q_width() + 2 * s.kv_width();
   const std::uint64_t rows =
       std::min<std::uint64_t>(s.queries == 1 ? s.batch : machine.core.moving_columns(), s.batch * s.queries);
@@ -113,8 +118,83 @@ LoweredWorkload lower_attention(const SettingReader& read, const MachineSpec& ma
       attention_prefill(w, prefill_of(w, s), {});
     }
   });
-  lowered.facts.peak_dtype = std::string(name(Dtype::kBf16));
-  finish_facts(lowered, placement, machine, Dtype::kBf16, useful);
+}
+
+FlashBalance balance_of(const SettingReader& read, const MachineSpec& machine) {
+  const bool has = machine.core.vector.exponential_rate > 0;
+  FlashBalance balance;
+  balance.vector_exponential = read.is_auto("exponential_engine") ? has : read.word("exponential_engine") == "vector";
+  if (balance.vector_exponential && !has) {
+    throw InfeasibleError("exponential_engine=vector: the vector engine of " + machine.name +
+                          " has no exponential; use scalar");
+  }
+  balance.scalar_maxima = read.count_or("scalar_maxima", balance.vector_exponential ? kBalancedMaxima : 0);
+  balance.turns_on_tensor = read.word("transpose_engine") == "tensor";
+  balance.copy_columns = read.count("copy_columns");
+  return balance;
+}
+
+AttentionCall call_of(const SettingReader& read, AttentionSchedule schedule, const AttentionShape& s,
+                      const MachineSpec& machine) {
+  AttentionCall call;
+  call.schedule = schedule;
+  call.hidden = read.count("hidden");
+  call.shape.head_dim = s.head_dim;
+  call.shape.first_query = s.keys - s.queries;
+  call.shape.queries = s.queries;
+  call.shape.keys = s.keys;
+  call.shape.causal = s.causal;
+  call.shape.window = s.window;
+  call.dtype = read.dtype("dtype");
+  call.softmax_dtype = read.dtype_or("softmax_dtype", Dtype::kBf16);
+  call.balance = balance_of(read, machine);
+  return call;
+}
+
+// The cores of a logical core share the KV heads, and with each its query heads.
+void lower_by_schedule(const Placement& placement, const AttentionCall& whole, const AttentionShape& s,
+                       const MachineSpec& machine, LoweredWorkload& lowered) {
+  lowered.job = tile_job_of(placement, machine, [&](TileWriter& w) {
+    AttentionCall call = whole;
+    call.kv_heads = w.share(s.batch * s.kv_heads);
+    call.heads = call.kv_heads * (s.q_heads / s.kv_heads);
+    lowered.facts.kv_read_bytes += placement.cores * attention_kv_bytes(call);
+    write_attention(w, call);
+  });
+}
+
+// Projections of the one new token.
+void count_projections(const Placement& placement, const AttentionCall& call, const AttentionShape& s,
+                       WorkloadFacts& facts) {
+  const std::uint64_t element = storage_bytes(1, call.dtype);
+  facts.weight_bytes += placement.cores * 2 * (s.q_width() + s.kv_width()) * call.hidden * element;
+  facts.kv_write_bytes += placement.cores * 2 * s.kv_width() * element;
+}
+
+}  // namespace
+
+LoweredWorkload lower_attention(const SettingReader& read, const MachineSpec& machine) {
+  const Placement placement = placement_of(read, machine);
+  const AttentionShape s = shape_of(read);
+  const auto schedule = read.choice<AttentionSchedule>("schedule", kAttentionSchedules);
+  const Dtype dtype = read.dtype("dtype");
+  const Wide sequences = s.batch, queries = s.queries, keys = s.keys;
+  check_operands(2 * sequences * (queries * s.q_width() + keys * s.kv_width()) * storage_bytes(1, dtype), machine);
+  LoweredWorkload lowered;
+  Wide useful = pairs_of(s) * 4 * s.q_width();
+  if (schedule == AttentionSchedule::kAuto) {
+    check_automatic(read, s, machine);
+    lower_automatic(placement, s, machine, lowered);
+  } else {
+    const AttentionCall call = call_of(read, schedule, s, machine);
+    lower_by_schedule(placement, call, s, machine, lowered);
+    if (schedule == AttentionSchedule::kFusedBlock) {
+      count_projections(placement, call, s, lowered.facts);
+      useful += static_cast<Wide>(call.hidden) * 4 * (s.q_width() + s.kv_width());
+    }
+  }
+  lowered.facts.peak_dtype = std::string(name(dtype));
+  finish_facts(lowered, placement, machine, dtype, countable(useful));
   return lowered;
 }
 

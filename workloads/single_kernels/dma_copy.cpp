@@ -9,26 +9,57 @@
 
 namespace trnsim {
 
-LoweredWorkload lower_dma_copy(const SettingReader& read, const MachineSpec& machine) {
-  const Placement placement = placement_of(read, machine);
+namespace {
+
+constexpr std::uint64_t kSaturating = 4096;  // bytes per partition that saturate DMA (NKI DMA bandwidth guide)
+
+DmaCopy copy_of(const SettingReader& read, const MachineSpec& machine) {
   DmaCopy copy;
   copy.bytes = read.count("bytes");
-  copy.transfers = read.count("transfers");
-  copy.descriptor_bytes = read.count("descriptor_bytes");
+  copy.descriptor_bytes = read.count_or("descriptor_bytes", kSaturating);
+  copy.partitions = read.count_or("partitions", 0);
+  const std::uint64_t partitions = copy.partitions == 0 ? machine.core.partitions : copy.partitions;
+  copy.transfers =
+      read.count_or("transfers", std::max<std::uint64_t>(1, copy.bytes / (partitions * copy.descriptor_bytes)));
   copy.queues = read.count("queues");
+  copy.engine = read.choice<Engine, 5>("engine", {"tensor", "vector", "scalar", "gpsimd", "sync"});
   copy.generation = read.choice<DescriptorGeneration, 3>("generation", {"prebuilt", "hardware", "software"});
   copy.source = read.space("source_space", "hbm", Space::kHbm);
   copy.destination = read.space("destination_space", "hbm", Space::kHbm);
+  copy.dtype = read.dtype("dtype");
+  copy.casts = read.dtype_or("result_dtype", copy.dtype) != copy.dtype;
+  copy.reduced = read.choice<int, 2>("consumer", {"none", "reduce"}) == 1;
+  return copy;
+}
+
+/// The same copy, with as many descriptors of another size.
+DmaCopy with_descriptors_of(DmaCopy copy, std::uint64_t bytes) {
+  copy.bytes = ceil_div(copy.bytes, copy.descriptor_bytes) * bytes;
+  copy.descriptor_bytes = bytes;
+  return copy;
+}
+
+}  // namespace
+
+LoweredWorkload lower_dma_copy(const SettingReader& read, const MachineSpec& machine) {
+  const Placement placement = placement_of(read, machine);
+  const DmaCopy copy = copy_of(read, machine);
   const std::uint64_t ends = static_cast<std::uint64_t>(copy.source == Space::kHbm) +
                              static_cast<std::uint64_t>(copy.destination == Space::kHbm);
-  check_operands(Wide(ends) * copy.bytes, machine);
+  DmaCopy reference;
+  if (!read.is_auto("relative_to")) reference = with_descriptors_of(copy, read.count("relative_to"));
+  check_operands(Wide(ends) * std::max(copy.bytes, reference.bytes), machine);
   LoweredWorkload lowered;
-  lowered.job = job_of(placement, machine, 0, [&](KernelWriter& w) {
+  lowered.job = tile_job_of(placement, machine, [&](TileWriter& w) {
     DmaCopy part = copy;
     part.bytes = w.share(copy.bytes);
     dma_copy(w, part);
+    DmaCopy part_of_reference = reference;
+    part_of_reference.bytes = w.share(reference.bytes);
+    w.segment().operator_is("reference");
+    dma_copy(w, part_of_reference);
   });
-  lowered.facts.copy_bytes = countable(Wide(copy.bytes) * placement.cores);
+  lowered.facts.copy_bytes = countable(Wide(copy.bytes + reference.bytes) * placement.cores);
   lowered.facts.copy_hbm_ends = ends;
   finish_facts(lowered, placement, machine, Dtype::kBf16, 0);
   return lowered;

@@ -70,6 +70,7 @@ InstructionSeries series_of(const SettingReader& read, const CoreSpec& core) {
   s.count = read.count("count");
   s.warmup = read.count("warmup");
   s.dependent = read.yes("dependent");
+  s.table_load = read.yes("table_load");
   return s;
 }
 

@@ -1,6 +1,8 @@
 #include "workloads/single_kernels/job.h"
 
+#include <array>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "models/mechanism/error.h"
@@ -9,6 +11,10 @@
 
 namespace trnsim {
 namespace {
+
+constexpr std::array<std::string_view, 10> kIntervals = {
+    "run",    "call",        "steady", "dma_active",        "clock_ramp",
+    "packet", "engine_busy", "issue",  "trigger_to_packet", "occupancy"};
 
 /// What one physical core runs.
 template <class Writer>
@@ -21,6 +27,12 @@ std::shared_ptr<const Program> finished(ProgramBuilder& program, Writer& w, cons
   });
   program.call(segment);
   return program.finish();
+}
+
+void check_fits(const char* memory, Bytes needs, Bytes has) {
+  if (needs <= has) return;
+  throw InfeasibleError("the kernel's tiles and buffers need " + std::to_string(needs.count()) + " bytes of " + memory +
+                        " per partition, has " + std::to_string(has.count()));
 }
 
 Job placed(const Placement& p, const MachineSpec& machine,
@@ -45,6 +57,9 @@ Job placed(const Placement& p, const MachineSpec& machine,
 
 Placement placement_of(const SettingReader& read, const MachineSpec& machine) {
   Placement placement{read.word("phase"), lnc_of(read, machine), static_cast<std::uint32_t>(read.count_or("cores", 1))};
+  if (read.find("interval") != nullptr) {
+    placement.interval = read.choice<Interval, kIntervals.size()>("interval", kIntervals);
+  }
   const std::uint64_t has = machine.cores() / placement.lnc;
   if (placement.cores > has) {
     throw InfeasibleError("cores=" + std::to_string(placement.cores) + ": this machine has " + std::to_string(has) +
@@ -70,7 +85,10 @@ Job tile_job_of(const Placement& p, const MachineSpec& machine, const std::funct
   return placed(p, machine, [&](std::uint32_t lane) {
     ProgramBuilder program(p.kernel);
     TileWriter w(program, machine, p.lnc, lane);
-    return finished(program, w, p.kernel, write);
+    std::shared_ptr<const Program> done = finished(program, w, p.kernel, write);
+    check_fits("SBUF", done->sbuf_per_partition, machine.core.sbuf_per_partition);
+    check_fits("PSUM", done->psum_per_partition, machine.core.psum_per_partition);
+    return done;
   });
 }
 
@@ -83,6 +101,8 @@ void finish_facts(LoweredWorkload& lowered, const Placement& p, const MachineSpe
   for (const std::uint64_t of_dtype : count.macs) macs += of_dtype;
   facts.useful_flop = countable(static_cast<Wide>(useful) * p.cores);
   facts.padding_flop = 2 * macs - facts.useful_flop;
+  facts.interval = p.interval;
+  facts.kernel = p.kernel;
   facts.lnc = p.lnc;
   facts.tp = facts.ep = 1;
   facts.dp = p.cores;

@@ -17,11 +17,12 @@ struct Placement {
   std::string kernel;  ///< operator and segment that the instructions belong to
   std::uint32_t lnc = 1;
   std::uint32_t cores = 1;
+  Interval interval = Interval::kRun;
 
   [[nodiscard]] std::uint32_t physical_cores() const { return lnc * cores; }
 };
 
-/// From `phase`, `lnc` and `cores`. Throws InfeasibleError if the machine has not as many.
+/// From `phase`, `lnc`, `cores` and `interval`. Throws InfeasibleError if the machine has not as many.
 [[nodiscard]] Placement placement_of(const SettingReader& read, const MachineSpec& machine);
 
 /// Things of `count` that physical core `lane` of the logical core takes: the first ones take one more.

@@ -55,6 +55,8 @@ inline MachineSpec small_machine() {
   machine.dma.queues_per_engine = 16;
   machine.dma.ring_descriptors = 1024;
   machine.dma.engine_bandwidth = BytesPerSecond(10'000'000'000);
+  machine.dma.packet = machine.dma.collective_packet = Bytes(65536);
+  machine.dma.wire_bandwidth = machine.dma.engine_bandwidth;
   machine.dma.hardware_generators = 2;
   machine.dma.hardware_issue = Time(600'000);
   machine.dma.software_issue = Time(200'000);

@@ -1,0 +1,143 @@
+// What the schedules of a matmul have in common: tiles, loads, banks and drains.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "workloads/kernels/scheduled_matmul.h"
+#include "workloads/kernels/writer.h"
+
+namespace trnsim {
+
+/// A stretch of one axis.
+struct Range {
+  std::uint64_t begin = 0, size = 0;
+  [[nodiscard]] std::uint64_t end() const { return begin + size; }
+};
+
+/// `range` cut into stretches of `step`, the last one shorter.
+[[nodiscard]] std::vector<Range> cut(Range range, std::uint64_t step);
+
+/// Tile extents of a core: stationary [k x m], moving [k x n], results [m x n] in one PSUM bank.
+struct TileShape {
+  TileShape(const CoreSpec& core, Dtype dtype);
+  std::uint64_t m = 0, n = 0, k = 0;
+};
+
+/// Bytes of an operand that is loaded as [k tile x load] pieces of blocks of [block_k x block].
+[[nodiscard]] std::uint64_t loaded_bytes(Range k, std::uint64_t block_k, std::uint64_t tile_k, Range other,
+                                         std::uint64_t block, std::uint64_t load, Dtype dtype);
+
+/// One load in SBUF.
+struct LoadedTile {
+  Handle ready;            ///< as the tensor engine needs it
+  std::uint64_t uses = 0;  ///< matmuls still to come
+  bool waited = false;     ///< the tensor engine has waited for it
+  bool raw = false;        ///< still to be transposed
+};
+
+/// Emission helpers of one core's matmul. PSUM is a ring of whole banks.
+class MatmulParts {
+ public:
+  /// `transposes`: banks kept for transposes on the tensor engine.
+  MatmulParts(TileWriter& w, const ScheduledMatmul& s, std::uint32_t transposes);
+
+  [[nodiscard]] TileWriter& writer() { return w_; }
+  [[nodiscard]] const TileShape& tile() const { return tile_; }
+  [[nodiscard]] std::uint32_t banks() const { return banks_; }
+  [[nodiscard]] BufferRing bank() const { return bank_; }
+  [[nodiscard]] BufferRing transpose_bank() const { return transpose_bank_; }
+
+  /// Bytes in each partition of a load of [rows x columns].
+  [[nodiscard]] std::uint64_t slot(std::uint64_t rows, std::uint64_t columns, Dtype dtype) const;
+  /// One transfer of [rows x columns]: one descriptor per row and run.
+  Handle load(Engine engine, Queue queue, std::uint64_t rows, std::uint64_t columns, Dtype dtype, Traffic traffic,
+              std::initializer_list<Handle> after = {});
+  /// Writes [rows x columns] as `to`; the transfer casts from `from`.
+  Handle store(Engine engine, Queue queue, std::uint64_t rows, std::uint64_t columns, Dtype from, Dtype to,
+               std::initializer_list<Handle> after);
+  /// The engine that empties the next bank.
+  [[nodiscard]] Engine next_drain();
+  /// Copies [rows x columns] out of PSUM and releases nothing.
+  Handle copy(Engine engine, std::uint64_t rows, std::uint64_t columns, std::initializer_list<Handle> after);
+
+  /// One product of a run: a k tile of both operands.
+  struct Step {
+    LoadedTile* a = nullptr;
+    LoadedTile* b = nullptr;
+    std::uint64_t k = 0;  ///< contraction rows
+  };
+  /// Told of every product: frees operand buffers whose last one it was.
+  using Spend = std::function<void(Handle, const LoadedTile& a, const LoadedTile& b)>;
+  /// Products into one bank, equal ones as one instruction as far as nothing new is waited for or freed.
+  Handle accumulate(std::span<const Step> steps, std::uint64_t columns, std::uint64_t moving, const Spend& spend);
+
+ private:
+  TileWriter& w_;
+  const ScheduledMatmul& s_;
+  TileShape tile_;
+  std::uint32_t banks_ = 0;
+  BufferRing bank_, transpose_bank_;
+  DescriptorGeneration generation_;
+  std::uint64_t turn_ = 0;
+};
+
+/// An operand that arrives by loads of equal size in a ring of buffers, unit after unit: a unit is what is in use at
+/// the same time (a block, or a strip of blocks). While one is in use, the next is loaded as far as there is room.
+class OperandStream {
+ public:
+  struct Piece {
+    std::uint64_t at = 0;    ///< where in the operand; names the piece within its unit
+    std::uint64_t k = 0;     ///< where along the contraction
+    std::uint64_t rows = 0;  ///< of the load: partitions
+    std::uint64_t columns = 0;
+    std::uint64_t uses = 0;  ///< matmuls that read it
+  };
+  struct Plan {
+    Engine engine = Engine::kSync;
+    Queue queue = Queue::kTiles;
+    Traffic traffic = Traffic::kActivations;
+    Dtype dtype = Dtype::kBf16;
+    std::uint64_t slot = 0;     ///< bytes of a load per partition
+    std::uint64_t pieces = 0;   ///< of the largest unit
+    std::uint64_t buffers = 2;  ///< units wanted in SBUF; 1: a unit is loaded when the one before is used up
+    std::size_t units = 0;
+    std::function<std::vector<Piece>(std::size_t unit)> unit;
+  };
+
+  OperandStream(MatmulParts& parts, Plan plan) : parts_(parts), plan_(std::move(plan)) {}
+
+  [[nodiscard]] const Plan& plan() const { return plan_; }
+  /// Bytes per partition of one unit.
+  [[nodiscard]] std::uint64_t least() const { return plan_.pieces * plan_.slot; }
+  /// Takes its buffers out of `room` bytes per partition: at least one unit, at most all that it wants.
+  void reserve(std::uint64_t& room);
+  /// Emits what is left to load of `unit`, then what there is room for of the next.
+  void begin(std::size_t unit);
+  [[nodiscard]] LoadedTile& find(std::uint64_t at, std::uint64_t k) { return current_.at({at, k}); }
+  /// To be told of each product that reads `tile`.
+  void spend(Handle product, const LoadedTile& tile);
+  /// Matmuls that read the present unit.
+  [[nodiscard]] std::uint64_t uses() const;
+  /// Loads that nobody took yet, oldest first.
+  [[nodiscard]] std::vector<LoadedTile*> take_fresh() { return std::exchange(fresh_, {}); }
+
+ private:
+  using Tiles = std::map<std::pair<std::uint64_t, std::uint64_t>, LoadedTile>;
+  void load(Tiles& tiles, const std::vector<Piece>& pieces, std::size_t most);
+
+  MatmulParts& parts_;
+  Plan plan_;
+  BufferRing ring_;
+  std::uint64_t spare_ = 0;  ///< buffers beyond those of one unit
+  std::vector<Piece> current_pieces_, next_pieces_;
+  Tiles current_, next_;
+  std::vector<LoadedTile*> fresh_;
+  std::uint64_t spent_ = 0;  ///< pieces used up of a unit that is freed as a whole
+};
+
+}  // namespace trnsim
