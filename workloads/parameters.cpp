@@ -14,17 +14,19 @@ using enum Dimension;
 constexpr double kMany = 1e9;
 constexpr std::string_view kModel = "decode|prefill";
 constexpr std::string_view kKernels =
-    "matmul|attention|dma_copy|instruction|conv1d|elementwise|mlp|moe|rope|scan|transformer_block";
-constexpr std::string_view kWithHeads = "decode|prefill|attention|transformer_block";
+    "matmul|attention|dma_copy|instruction|conv1d|elementwise|mlp|moe|projection|rms_norm|rope|router|scan|softmax|"
+    "transformer_block";
+constexpr std::string_view kWithHeads = "decode|prefill|attention|projection|transformer_block";
 constexpr std::string_view kBatched = "decode|prefill|attention|matmul|conv1d|rope|scan|transformer_block";
-constexpr std::string_view kWithHidden = "decode|prefill|attention|mlp|moe|transformer_block";
-constexpr std::string_view kWithExperts = "decode|prefill|moe";
+constexpr std::string_view kWithHidden =
+    "decode|prefill|attention|mlp|moe|projection|rms_norm|router|transformer_block";
+constexpr std::string_view kWithExperts = "decode|prefill|moe|router";
 
 constexpr std::array kTable = {
     // What runs.
     WorkloadParameterRow{"phase", kWord, 0, 0,
-                         "decode|prefill|matmul|attention|dma_copy|instruction|conv1d|elementwise|mlp|moe|rope|scan|"
-                         "transformer_block",
+                         "decode|prefill|matmul|attention|dma_copy|instruction|conv1d|elementwise|mlp|moe|projection|"
+                         "rms_norm|rope|router|scan|softmax|transformer_block",
                          false, "what one run does: one decode step, one prefill, or one kernel"},
     WorkloadParameterRow{"model", kWord, 0, 0, "", false, "file in workloads/models that holds the model's dimensions",
                          kModel},
@@ -66,14 +68,14 @@ constexpr std::array kTable = {
     WorkloadParameterRow{"hidden", kCount, 1, 1e6, "", false,
                          "width of the residual stream; attention: of schedule fused_block", kWithHidden},
     WorkloadParameterRow{"q_heads", kCount, 1, 4096, "", false, "query heads",
-                         "decode|prefill|attention|rope|transformer_block"},
+                         "decode|prefill|attention|projection|rope|transformer_block"},
     WorkloadParameterRow{"kv_heads", kCount, 1, 4096, "", false, "key and value heads", kWithHeads},
     WorkloadParameterRow{"head_dim", kCount, 1, 256, "", false, "elements per head",
-                         "decode|prefill|attention|rope|transformer_block"},
+                         "decode|prefill|attention|projection|rope|transformer_block"},
     WorkloadParameterRow{"experts", kCount, 1, 4096, "", false, "experts per layer", kWithExperts},
     WorkloadParameterRow{"experts_per_token", kCount, 1, 64, "", false, "experts that a token is sent to",
                          kWithExperts},
-    WorkloadParameterRow{"expert_ffn", kCount, 1, 1e6, "", false, "inner width of one expert", kWithExperts},
+    WorkloadParameterRow{"expert_ffn", kCount, 1, 1e6, "", false, "inner width of one expert", "decode|prefill|moe"},
     WorkloadParameterRow{"vocabulary", kCount, 1, 1e7, "", false, "rows of the embedding and of the output matrix",
                          kModel},
     WorkloadParameterRow{"sliding_window", kCount, 1, kMany, "", false, "keys seen by the layers with a window",
@@ -86,22 +88,22 @@ constexpr std::array kTable = {
                          false, "what part of the run the time metrics cover", kKernels},
     WorkloadParameterRow{"cores", kCount, 1, 65536, "", false,
                          "logical cores that run the kernel at the same time, each all of it", kKernels},
-    WorkloadParameterRow{"m", kCount, 0, kMany, "", false, "rows of the result", "matmul|elementwise"},
-    WorkloadParameterRow{"n", kCount, 0, kMany, "", false, "columns of the result", "matmul|elementwise"},
+    WorkloadParameterRow{"m", kCount, 0, kMany, "", false, "rows of the result", "matmul|elementwise|softmax"},
+    WorkloadParameterRow{"n", kCount, 0, kMany, "", false, "columns of the result", "matmul|elementwise|softmax"},
     WorkloadParameterRow{"k", kCount, 0, kMany, "", false, "contraction length", "matmul"},
-    WorkloadParameterRow{
-        "dtype", kWord, 0, 0, "fp32|bf16|fp16|fp8|mxfp8|mxfp4", false,
-        "number format of operands; fp16 costs what bf16 does",
-        "matmul|instruction|dma_copy|attention|conv1d|elementwise|mlp|moe|rope|scan|transformer_block"},
+    WorkloadParameterRow{"dtype", kWord, 0, 0, "fp32|bf16|fp16|fp8|mxfp8|mxfp4", false,
+                         "number format of operands; fp16 costs what bf16 does",
+                         "matmul|instruction|dma_copy|attention|conv1d|elementwise|mlp|moe|rope|scan|transformer_block|"
+                         "rms_norm|softmax"},
     WorkloadParameterRow{
         "result_dtype", kWord, 0, 0, "fp32|bf16|fp8", true,
         "number format of what is written; auto: that of a copy, matmul: fp32 if the operands are, else bf16",
-        "matmul|dma_copy"},
+        "matmul|dma_copy|rms_norm"},
     WorkloadParameterRow{"accumulator_dtype", kWord, 0, 0, "fp32|bf16", true,
                          "number format of partial sums in SBUF; auto: result_dtype", "matmul|mlp"},
     WorkloadParameterRow{"schedule", kWord, 0, 0, "", true,
                          "loops, residency and order of a published kernel, by name; auto: the kernel's own",
-                         "matmul|attention|conv1d|elementwise|mlp|moe|rope|scan"},
+                         "matmul|attention|conv1d|elementwise|mlp|moe|rope|scan|softmax"},
     WorkloadParameterRow{"loop_order", kWord, 0, 0, "nkm|nmk|mnk|mkn|knm|kmn", true,
                          "block loops, outermost first; auto: nkm", "matmul|mlp"},
     WorkloadParameterRow{"loop", kWord, 0, 0, "unrolled|rolled", true,
@@ -156,7 +158,10 @@ constexpr std::array kTable = {
     WorkloadParameterRow{"chunk", kCount, 1, 1e6, "", false, "columns per step along the sequence", "scan"},
     WorkloadParameterRow{"taps", kCount, 0, 1024, "", false, "positions that one result sums over", "conv1d"},
     WorkloadParameterRow{"tokens", kCount, 0, kMany, "", false, "tokens that pass through",
-                         "mlp|moe|rope|transformer_block"},
+                         "mlp|moe|projection|rms_norm|rope|router|transformer_block"},
+    WorkloadParameterRow{
+        "role", kWord, 0, 0, "qkv|output", false,
+        "of a projection: norm, Q K V and rotation before attention, or the output projection after it", "projection"},
     WorkloadParameterRow{"widths", kWord, 0, 0, "", false,
                          "output widths of consecutive linear layers, joined by x: 2048x1024", "mlp"},
     WorkloadParameterRow{"ffn", kCount, 1, 1e6, "", false, "inner width of an MLP; mlp: of activation swiglu",
@@ -206,7 +211,7 @@ constexpr std::array kTable = {
                          "what an activation applies; elementwise: adamw", "instruction|elementwise"},
     WorkloadParameterRow{"bias", kWord, 0, 0, "yes|no", false,
                          "whether an activation reads a bias per partition; mlp: whether layers add one",
-                         "instruction|mlp"},
+                         "instruction|mlp|projection"},
     WorkloadParameterRow{"table_load", kWord, 0, 0, "yes|no", false,
                          "whether the first activation also loads its function's table", "instruction"},
     WorkloadParameterRow{"load_weights", kWord, 0, 0, "each|once", false,

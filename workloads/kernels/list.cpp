@@ -37,11 +37,13 @@ constexpr std::array kKernels = {
     KernelInfo{"moe_selective", "norm, router and the chosen experts of one token after the other"},
     KernelInfo{"projection", "a weight matrix streamed once through SBUF, weights stationary, tokens moving"},
     KernelInfo{"rms_norm", "x / rms(x) * gain over the hidden width"},
+    KernelInfo{"rms_norm_rows", "the same over rows in HBM, with quantised results where they are FP8"},
     KernelInfo{"rope", "rotary embedding of queries and keys, in place"},
     KernelInfo{"rope_tiles", "rotary embedding of an operand in HBM, tile by tile"},
     KernelInfo{"router", "scores of all experts, the best of them and their softmax"},
     KernelInfo{"scan", "selective scan, states or channels outside, whole sequences or chunks inside"},
     KernelInfo{"scan_chunks", "selective scan, chunks of the sequence outside states, sums in PSUM"},
+    KernelInfo{"softmax_rows", "softmax of rows in HBM, in one pass or in three"},
     KernelInfo{"transformer_block", "one dense layer from the kernels of whole models"},
 };
 

@@ -76,7 +76,6 @@ class Block {
   }
 
   Handle project_qkv(std::uint64_t tokens) {
-    w_.segment().operator_is("qkv_proj");
     w_.segment().acquire(Engine::kSync, tiles_ring_);
     const Handle normed = rms_norm(w_, s_.hidden, tokens, load_tile(tokens, s_.hidden, {}));
     const Handle done = project_columns(s_.hidden, s_.q_width() + 2 * s_.kv_width(), tokens, normed);
@@ -88,14 +87,12 @@ class Block {
 
   Handle output_and_mlp(std::uint64_t tokens, Handle attended) {
     const Count all = Count::constant(w_.free_elements(s_.hidden, tokens));
-    w_.segment().operator_is("o_proj");
     w_.segment().acquire(Engine::kSync, tiles_ring_);
     const Handle loaded = load_tile(tokens, s_.q_width(), attended);
     const Handle stream = load_tile(tokens, s_.hidden, {});
     const Handle output = project_columns(s_.q_width(), s_.hidden, tokens, loaded);
     const Handle added =
         w_.run(Engine::kVector, {.op = Op::kBinary, .free = all, .second = Space::kSbuf}, {output, stream});
-    w_.segment().operator_is("mlp");
     Handle done = rms_norm(w_, s_.hidden, tokens, added);
     const Handle normed = done;
     for (std::uint64_t at = 0; at < s_.ffn; at += kInnerColumns) {

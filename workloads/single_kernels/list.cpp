@@ -15,8 +15,12 @@ constexpr std::array kSingleKernels = {
     SingleKernel{"matmul", lower_matmul},
     SingleKernel{"mlp", lower_mlp},
     SingleKernel{"moe", lower_moe},
+    SingleKernel{"projection", lower_projection},
+    SingleKernel{"rms_norm", lower_rms_norm},
     SingleKernel{"rope", lower_rope},
+    SingleKernel{"router", lower_router},
     SingleKernel{"scan", lower_scan},
+    SingleKernel{"softmax", lower_softmax},
     SingleKernel{"transformer_block", lower_transformer_block},
 };
 

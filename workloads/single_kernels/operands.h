@@ -1,8 +1,7 @@
 // What the kernels of vector and scalar engines have in common.
 #pragma once
 
-#include <array>
-
+#include "models/mechanism/error.h"
 #include "workloads/graph/facts.h"
 #include "workloads/graph/memory.h"
 #include "workloads/single_kernels/job.h"
@@ -11,7 +10,10 @@ namespace trnsim {
 
 /// `dtype` of operands that no tensor engine multiplies. Throws InputError for a microscaled one.
 [[nodiscard]] inline Dtype plain_dtype_of(const SettingReader& read) {
-  return read.choice<Dtype, 3>("dtype", {"fp32", "bf16", "fp8"});
+  const Dtype dtype = read.dtype("dtype");
+  if (!is_microscaled(dtype)) return dtype;
+  throw InputError(read.need("dtype").place + ": dtype '" + read.word("dtype") +
+                   "' is for matmuls alone; use fp32, bf16, fp16 or fp8");
 }
 
 /// Bytes of `elements` values, however many.

@@ -32,8 +32,12 @@ struct SingleKernel {
 [[nodiscard]] LoweredWorkload lower_matmul(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_mlp(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_moe(const SettingReader& read, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_projection(const SettingReader& read, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_rms_norm(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_rope(const SettingReader& read, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_router(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_scan(const SettingReader& read, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_softmax(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_transformer_block(const SettingReader& read, const MachineSpec& machine);
 
 }  // namespace trnsim
