@@ -13,6 +13,7 @@ constexpr std::array kFabrics = [] {
   for (std::size_t k = 0; k < names.size(); ++k) names[k] = kFabricKinds[k].name;
   return names;
 }();
+constexpr std::array<std::string_view, 3> kSharedPorts = {"none", "fast_modes", "all"};
 constexpr std::array<std::string_view, 2> kReadings = {"lanes", "level_table"};
 
 void assign(std::uint32_t& field, const Value& value) {
@@ -48,6 +49,9 @@ void assign(bool& field, const Value& value) {
 void assign(FabricKind& field, const Value& value) {
   field = static_cast<FabricKind>(std::find(kFabrics.begin(), kFabrics.end(), value.word) - kFabrics.begin());
 }
+void assign(SharedPort& field, const Value& value) {
+  field = static_cast<SharedPort>(std::find(kSharedPorts.begin(), kSharedPorts.end(), value.word) - kSharedPorts.begin());
+}
 void assign(LinkReading& field, const Value& value) {
   field = value.word == "lanes" ? LinkReading::kLanes : LinkReading::kLevelTable;
 }
@@ -81,7 +85,9 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"core.partitions", Dimension::kCount, 1, 4096, "partitions of SBUF and PSUM", Applies::kAlways, TRNSIM_FIELD(core.partitions)},
     {"core.psum.banks", Dimension::kCount, 1, 1024, "PSUM banks", Applies::kAlways, TRNSIM_FIELD(core.psum_banks)},
     {"core.psum.per_partition", Dimension::kCapacity, 1, 1e9, "PSUM of a partition", Applies::kAlways, TRNSIM_FIELD(core.psum_per_partition)},
+    {"core.psum.shared_port", Dimension::kWord, 0, 1, "whether vector and scalar take turns at PSUM", Applies::kAlways, TRNSIM_FIELD(core.psum_port), kYesNo},
     {"core.sbuf.per_partition", Dimension::kCapacity, 1, 1e9, "SBUF of a partition that kernels may use", Applies::kAlways, TRNSIM_FIELD(core.sbuf_per_partition)},
+    {"core.sbuf.shared_port", Dimension::kWord, 0, 2, "instructions of vector and GpSimd that take turns at SBUF", Applies::kAlways, TRNSIM_FIELD(core.sbuf_port), kSharedPorts},
     {"core.scalar.clock", Dimension::kFrequency, 1e6, 1e11, "clock of the scalar engine", Applies::kAlways, TRNSIM_FIELD(core.scalar.clock)},
     {"core.scalar.completion", Dimension::kTime, 0, 1e12, "end of occupancy to result visible", Applies::kAlways, TRNSIM_FIELD(core.scalar.completion)},
     {"core.scalar.function_overhead", Dimension::kTime, 0, 1e12, "added to a function or a read bias, beyond a copy", Applies::kAlways, TRNSIM_FIELD(core.scalar.function_overhead)},

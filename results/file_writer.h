@@ -17,11 +17,11 @@ class FileWriter {
   FileWriter& operator=(const FileWriter&) = delete;
 
   void add(std::string_view bytes);
+  /// Hands all bytes added so far to the system: a forked child does so, its parent commits.
+  void flush();
   void commit();
 
  private:
-  void flush();
-
   std::filesystem::path path_;
   std::string temporary_;
   std::string waiting_;

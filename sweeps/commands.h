@@ -3,10 +3,12 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sweeps/point.h"
+#include "sweeps/trace_request.h"
 
 namespace trnsim {
 
@@ -19,6 +21,7 @@ struct RunCommand {
   std::string out;                  ///< results folder, or empty
   bool csv = false;                 ///< a header and a row on standard output instead of a table
   std::chrono::milliseconds limit;  ///< wall time, zero = none
+  std::optional<TraceRequest> trace;
 };
 int run(const RunCommand& command);
 

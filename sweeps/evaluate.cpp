@@ -183,6 +183,33 @@ PointRow with_inputs(PointRow row, const Point& point, const Platform& platform,
   return row;
 }
 
+TraceArguments trace_facts(const Point& point, const Evaluation& e) {
+  TraceArguments facts;
+  facts.add("program", "trnsim " TRNSIM_VERSION).add("input_hash", hash_of(point, e.platform, e.workload));
+  for (const auto& [name, value] : point.swept) facts.add(name, value);
+  facts.add("detail", detail_name(point.run.options.detail)).add("fold", fold_text(e.record));
+  facts.add("elapsed_us", us(e.record.elapsed));
+  return facts;
+}
+
+/// Simulates and writes down what happened.
+RunRecord simulate_traced(const Point& point, Evaluation& e, TraceFile& trace) {
+  Timeline timeline(trace.filter(e.lowered.facts.lnc));
+  SimulationOptions options = point.run.options;
+  options.timeline = &timeline;
+  try {
+    e.record = simulate(e.platform.machine, e.lowered.job, options);
+  } catch (const InputError& error) {
+    throw InputError("--trace-ranks: " + std::string(error.what()));
+  } catch (...) {
+    // Out of a process of the kernel, an exception arrives as a report of it.
+    if (timeline.full() || timeline.too_much_expected()) throw InputError(trace.too_large(timeline));
+    throw;
+  }
+  trace.write(timeline, e.platform.machine.cores_per_chip, e.record.elapsed, trace_facts(point, e));
+  return e.record;
+}
+
 /// Throws InputError if a link is scaled that the machine has not.
 void check_links(const Platform& platform) {
   if (platform.machine.link_bandwidth_scale.empty()) return;
@@ -225,14 +252,15 @@ PointRow failed_row(const Point& point, Status status, const std::string& error)
                      load_workload(point.workload, point.workload_overrides, data_folder()));
 }
 
-PointRow evaluate(const Point& point) {
+PointRow evaluate(const Point& point, TraceFile* trace) {
   const auto start = std::chrono::steady_clock::now();
   Evaluation e;
   e.platform = load_platform(point.platform, point.platform_overrides);
   e.workload = load_workload(point.workload, point.workload_overrides, data_folder());
   PointRow row = with_inputs(empty_row(point), point, e.platform, e.workload);
   e.lowered = lower(e.workload, e.platform.machine, point.run.seed);
-  e.record = simulate(e.platform.machine, e.lowered.job, point.run.options);
+  e.record = trace != nullptr ? simulate_traced(point, e, *trace)
+                              : simulate(e.platform.machine, e.lowered.job, point.run.options);
   check_conservation(e);
   row.fold = fold_text(e.record);
   fill_metrics(row, e);

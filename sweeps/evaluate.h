@@ -5,6 +5,7 @@
 #include "platforms/platform.h"
 #include "results/row.h"
 #include "sweeps/point.h"
+#include "sweeps/trace_file.h"
 #include "workloads/workload.h"
 
 namespace trnsim {
@@ -21,10 +22,11 @@ struct Evaluation {
 /// before anything runs. Throws InputError.
 void check_input(const std::vector<Point>& points);
 
-/// Evaluates `point` in this process; the laws of conservation are held after the run.
+/// Evaluates `point` in this process; the laws of conservation are held after the run. With a `trace`, its timeline is
+/// written there, to be committed.
 /// REQUIRES: called at most once per process (see simulate()). Throws InputError, InfeasibleError, DeadlockError and
 /// InvariantError; run_isolated() tells them apart for the launcher.
-[[nodiscard]] PointRow evaluate(const Point& point);
+[[nodiscard]] PointRow evaluate(const Point& point, TraceFile* trace = nullptr);
 
 /// The row of a point that got no further than `status`.
 [[nodiscard]] PointRow failed_row(const Point& point, Status status, const std::string& error);

@@ -64,7 +64,7 @@ bool launch(const std::vector<Point>& points, const LaunchOptions& options, cons
   while (done < points.size()) {
     if (stop_requested != 0) return false;
     while (next < points.size() && pool.has_room()) {
-      pool.start(next, [&point = points[next]] { return serialize(evaluate(point)); });
+      pool.start(next, [&point = points[next], trace = options.trace] { return serialize(evaluate(point, trace)); });
       ++next;
     }
     const std::optional<Outcome> outcome = pool.wait(kPatienceMs);

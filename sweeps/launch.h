@@ -9,6 +9,7 @@
 
 #include "results/row.h"
 #include "sweeps/point.h"
+#include "sweeps/trace_file.h"
 
 namespace trnsim {
 
@@ -25,6 +26,7 @@ struct LaunchOptions {
   std::size_t jobs = 1;             ///< points at a time
   std::chrono::milliseconds limit;  ///< for one point; zero = none
   InputRefused refused = {};        ///< unset: wrong input ends the launch with an InputError
+  TraceFile* trace = nullptr;       ///< where the timeline goes. REQUIRES: there is one point
 };
 
 /// Evaluates `points`, each in its own child. A child that dies gives a row with status crashed, timeout or

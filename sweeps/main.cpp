@@ -13,6 +13,7 @@
 #include <functional>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <systemc>
 
@@ -100,6 +101,25 @@ void add_jobs(po::options_description& options) {
                         po::value<long>()->default_value(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)))->value_name("N"),
                         "points at a time");
 }
+void add_trace(po::options_description& options) {
+  options.add_options()("trace", po::value<std::string>()->value_name("FILE"),
+                        "write a timeline that ui.perfetto.dev opens; compressed if FILE ends with .gz")(
+      "trace-ranks", po::value<std::string>()->value_name("R,R..."), "of these ranks alone, for example 0,3")(
+      "trace-window", po::value<std::string>()->value_name("FROM:TO"), "of this time alone, for example 10us:20us")(
+      "trace-limit", po::value<std::string>()->value_name("SIZE"),
+      ("largest timeline before compression (default " + std::string(kDefaultTraceLimit) + ")").c_str());
+}
+
+std::optional<TraceRequest> trace(const po::variables_map& values) {
+  for (const char* option : {"trace", "trace-ranks", "trace-window", "trace-limit"}) {
+    if (values.count(option) > 0 && text(values, option).empty()) {
+      throw InputError(std::string("--") + option + ": is empty; see `trnsim run --help`");
+    }
+  }
+  return trace_request(
+      {text(values, "trace"), text(values, "trace-ranks"), text(values, "trace-window"), text(values, "trace-limit")});
+}
+
 void add_format(po::options_description& options) {
   options.add_options()("format", po::value<std::string>()->default_value("table")->value_name("table|csv"),
                         "what goes to standard output");
@@ -108,20 +128,22 @@ void add_format(po::options_description& options) {
 std::map<std::string, Command> commands() {
   std::map<std::string, Command> all;
   all["run"] = {
-      "run --platform P --workload W [--set name=value]... [--out DIR] [--timeout SECONDS] [--format table|csv]",
+      "run --platform P --workload W [--set name=value]... [--out DIR] [--trace FILE] [--timeout SECONDS] "
+      "[--format table|csv]",
       "run one point",
       {},
       [](po::options_description& o) {
         o.add_options()("platform", po::value<std::string>()->value_name("P"), "name or path of a platform")(
             "workload", po::value<std::string>()->value_name("W"), "name or path of a workload")(
             "out", po::value<std::string>()->value_name("DIR"), "write a results folder");
+        add_trace(o);
         add_set(o);
         add_timeout(o);
         add_format(o);
       },
       [](const po::variables_map& v) {
-        return run(
-            {required(v, "platform"), required(v, "workload"), settings(v), text(v, "out"), wants_csv(v), limit(v)});
+        return run({required(v, "platform"), required(v, "workload"), settings(v), text(v, "out"), wants_csv(v),
+                    limit(v), trace(v)});
       }};
   all["sweep"] = {
       "sweep FILE.csv [--out DIR] [--jobs N] [--timeout SECONDS] [--dry-run] [--set name=value]... [--format "

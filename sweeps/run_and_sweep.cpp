@@ -15,6 +15,7 @@
 #include "sweeps/progress.h"
 #include "sweeps/sweep_file.h"
 #include "sweeps/text_table.h"
+#include "sweeps/trace_file.h"
 
 namespace trnsim {
 namespace {
@@ -174,8 +175,11 @@ int run(const RunCommand& command) {
   check_input({point});
   std::optional<PointStore> store;
   if (!command.out.empty()) store.emplace(command.out);
+  std::optional<TraceFile> trace;
+  if (command.trace) trace.emplace(*command.trace);
   PointRow row;
-  if (!launch({point}, {1, command.limit}, [&row](std::size_t, const PointRow& done, std::size_t) { row = done; })) {
+  const LaunchOptions options{1, command.limit, trace ? &*trace : nullptr};
+  if (!launch({point}, options, [&row](std::size_t, const PointRow& done, std::size_t) { row = done; })) {
     std::fputs("stopped\n", stderr);
     return kInterrupted;
   }
@@ -183,6 +187,7 @@ int run(const RunCommand& command) {
     store->append(0, row);
     store->finish({point.id});
   }
+  if (trace && row.status == Status::kOk) trace->commit();
   if (command.csv) print(points_csv({row}));
   if (row.status != Status::kOk) {
     std::fprintf(stderr, "%s: %s\n", std::string(name(row.status)).c_str(), row.error.c_str());
@@ -211,7 +216,7 @@ int sweep(const SweepCommand& command) {
   bool complete = false;
   try {
     Progress progress(total);
-    const LaunchOptions options{command.jobs, command.limit};
+    const LaunchOptions options{command.jobs, command.limit, nullptr};
     complete = launch(sweep.points, options, [&](std::size_t index, const PointRow& row, std::size_t done) {
       store.append(index, row);
       progress.show(done);

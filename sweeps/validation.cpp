@@ -22,7 +22,7 @@ constexpr double kNanosecondsPerMicrosecond = 1e3;
 constexpr double kKnownSchedule = 0.10;
 
 std::string class_of(const std::string& file, double tolerance) {
-  const std::string stem = fs::path(file).stem().string();
+  std::string stem = fs::path(file).stem().string();
   if (stem != "kernel") return stem;
   return tolerance <= kKnownSchedule ? "kernel, schedule known" : "kernel, other";
 }

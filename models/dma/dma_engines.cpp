@@ -133,7 +133,7 @@ void DmaEngines::begin_delivery(Time now, Slot& slot, std::uint64_t bytes) {
 }
 
 void DmaEngines::finish(Time now, std::uint32_t index) {
-  const Slot slot = slots_[index];
+  Slot slot = slots_[index];
   const Transfer& transfer = *slot.request.transfer;
   const std::size_t queue = transfer.queue;
   counters_.queues[queue].busy += now - slot.started;
@@ -142,12 +142,17 @@ void DmaEngines::finish(Time now, std::uint32_t index) {
   queues_[queue].active = false;
   free_slots_.push_back(index);
   --in_flight_;
+  if (timeline_ != nullptr) {
+    slot.request.slice = timeline_->transferred(*slot.request.instruction, transfer, slot.request.repeat,
+                                                slot.request.destination, slot.started, now);
+  }
   const Time ended = std::max(slot.started, now + packet_tail(slot.request));
   const Time last_byte = std::max(now, ended + first_byte(transfer));
   if (slot.delivery != nullptr) {
+    slot.delivery->slice = slot.request.slice;
     remote_.sent(last_byte, *slot.delivery);
   } else if (transfer.on_delivery.count > 0) {
-    port_.delivered(last_byte + spec_.notify, next_order(), transfer.on_delivery);
+    port_.delivered(last_byte + spec_.notify, next_order(), transfer.on_delivery, slot.request.slice);
   }
   TransferRequest done = slot.request;
   done.started = slot.started;

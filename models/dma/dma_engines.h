@@ -9,6 +9,7 @@
 #include "models/dma/dma_spec.h"
 #include "models/mechanism/flow_network.h"
 #include "models/observe/run_record.h"
+#include "models/observe/timeline.h"
 #include "models/transport/ports.h"
 
 namespace trnsim {
@@ -41,6 +42,9 @@ class DmaEngines final : public DmaPort, private EventTarget {
   };
 
   DmaEngines(CoreId core, const DmaSpec& spec, const StackShare& stack, CorePort& port, RemotePort& remote);
+
+  /// From now on transfers are written to `timeline`.
+  void record_on(CoreTimeline* timeline) { timeline_ = timeline; }
 
   void submit(Time at, const TransferRequest& request) override;
 
@@ -85,6 +89,7 @@ class DmaEngines final : public DmaPort, private EventTarget {
   std::uint64_t order_ = 0;
   std::uint64_t in_flight_ = 0;
   Counters counters_;
+  CoreTimeline* timeline_ = nullptr;
 };
 
 }  // namespace trnsim

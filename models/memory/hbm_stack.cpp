@@ -93,7 +93,7 @@ void HbmStack::complete(std::uint32_t slot) {
   Delivery& delivery = *arrival.delivery;
   const Time arrived = std::max({delivery.written, delivery.tail, delivery.source_done + delivery.path_latency});
   if (delivery.on_delivery.count > 0) {
-    arrival.receiver->delivered(arrived + notify_, delivery.order, delivery.on_delivery);
+    arrival.receiver->delivered(arrived + notify_, delivery.order, delivery.on_delivery, delivery.slice);
   }
   done_(delivery);
 }

@@ -72,6 +72,9 @@ struct GpSimdSpec {
   Time completion;
 };
 
+/// Which instructions of vector and GpSimd take turns at SBUF.
+enum class SharedPort : std::uint8_t { kNone, kFastModes, kAll };
+
 /// Sequencing: what it costs to hand over between engines.
 struct ControlSpec {
   Time semaphore;      ///< engine to engine
@@ -99,6 +102,8 @@ struct CoreSpec {
   Bytes sbuf_per_partition;  ///< usable by kernels
   Bytes psum_per_partition;
   std::uint32_t psum_banks = 0;
+  SharedPort sbuf_port = SharedPort::kNone;  ///< kFastModes: vector takes it in its fast modes only
+  bool psum_port = false;                    ///< vector and scalar take turns at PSUM
   /// One bank in one partition.
   [[nodiscard]] Bytes psum_bank() const { return Bytes(psum_per_partition.count() / psum_banks); }
   /// Moving columns of one matmul: its FP32 results stay in one PSUM bank.

@@ -56,13 +56,14 @@ void NeuronCore::transfer_done(Time visible, std::uint64_t order, const Transfer
                  {.what = What::kTransferDone,
                   .instruction = request.instruction,
                   .descriptors = request.transfer->descriptors(request.repeat),
-                  .queue = request.transfer->queue});
+                  .queue = request.transfer->queue,
+                  .slice = request.slice});
   alarm_.arm(visible);
 }
 
-void NeuronCore::delivered(Time visible, std::uint64_t order, SemaphoreUse use) {
+void NeuronCore::delivered(Time visible, std::uint64_t order, SemaphoreUse use, SliceId slice) {
   last_ = std::max(last_, visible);
-  calendar_.post(visible, order, {.what = What::kAdd, .use = use});
+  calendar_.post(visible, order, {.what = What::kAdd, .use = use, .slice = slice});
   alarm_.arm(visible);
 }
 
@@ -93,18 +94,23 @@ void NeuronCore::handle(const Event& event) {
     case What::kTransferDone:
       if (--unfinished_transfers_ == 0) dma_active_ += now_ - transfers_since_;
       rings_[event.queue].give_back(event.descriptors);
+      if (timeline_ != nullptr) timeline_->left_ring(event.queue, event.slice);
       ready_ |= std::exchange(ring_waiters_[event.queue], std::uint8_t{0});
       [[fallthrough]];
     case What::kSignals:
-      for (std::size_t i = 0; i < event.instruction->signal_count; ++i) add(event.instruction->signals[i]);
+      for (std::size_t i = 0; i < event.instruction->signal_count; ++i) add(event.instruction->signals[i], event.slice);
       break;
     case What::kAdd:
-      add(event.use);
+      add(event.use, event.slice);
+      break;
+    case What::kPortFree:
+      ready_ |= std::exchange(ports_[static_cast<std::size_t>(event.port)].waiters, std::uint8_t{0});
       break;
   }
 }
 
-void NeuronCore::add(SemaphoreUse use) {
+void NeuronCore::add(SemaphoreUse use, SliceId slice) {
+  if (timeline_ != nullptr) timeline_->signalled(use.semaphore, slice);
   semaphores_[use.semaphore].add(use.count);
   ready_ |= std::exchange(waiters_[use.semaphore], std::uint8_t{0});
 }
@@ -114,12 +120,26 @@ void NeuronCore::step(Engine engine) {
   while (!sequencer.busy) {
     const Instruction* instruction = sequencer.current();
     if (instruction == nullptr) return;
-    if (sequencer.repeats_left == 0 && !take_waits(sequencer, *instruction)) return;
+    if (!may_start(sequencer, *instruction)) return;
     start(sequencer, *instruction);
   }
 }
 
-bool NeuronCore::take_waits(Sequencer& sequencer, const Instruction& instruction) {
+bool NeuronCore::may_start(Sequencer& sequencer, const Instruction& instruction) {
+  const bool repeats = sequencer.repeats_left > 0;  // has taken its counts
+  if (!repeats && !semaphores_hold(sequencer, instruction)) return false;
+  if (is_compute(instruction.op) && !ports_are_free(sequencer, instruction)) return false;
+  if (instruction.op == Op::kDma && !take_ring_entries(sequencer, instruction)) return false;
+  if (!repeats) {
+    for (std::size_t i = 0; i < instruction.wait_count; ++i) {
+      semaphores_[instruction.waits[i].semaphore].take(instruction.waits[i].count);
+    }
+  }
+  if (sequencer.waiting) resume(sequencer);
+  return true;
+}
+
+bool NeuronCore::semaphores_hold(Sequencer& sequencer, const Instruction& instruction) {
   for (std::size_t i = 0; i < instruction.wait_count; ++i) {
     const SemaphoreUse& use = instruction.waits[i];
     if (semaphores_[use.semaphore].holds(use.count)) continue;
@@ -128,17 +148,42 @@ bool NeuronCore::take_waits(Sequencer& sequencer, const Instruction& instruction
     wait(sequencer, program_.semaphores[use.semaphore].reason);
     return false;
   }
-  if (instruction.op == Op::kDma && !take_ring_entries(sequencer, instruction)) return false;
-  for (std::size_t i = 0; i < instruction.wait_count; ++i) {
-    semaphores_[instruction.waits[i].semaphore].take(instruction.waits[i].count);
-  }
-  if (sequencer.waiting) {
-    sequencer.waiting = false;
-    sequencer.stall[static_cast<std::size_t>(sequencer.reason)] += now_ - sequencer.free_at;
-    sequencer.free_at = now_;
-    stalls_.resumes(sequencer.engine(), now_);
+  return true;
+}
+
+bool NeuronCore::ports_are_free(Sequencer& sequencer, const Instruction& instruction) {
+  const std::uint8_t me = bit(sequencer.engine());
+  for (std::size_t p = 0; p < kPortCount; ++p) {
+    PortState& port = ports_[p];
+    if (port.free_at <= now_ && (port.next == 0 || port.next == me)) continue;
+    if (!takes_port(spec_, sequencer.engine(), instruction, static_cast<Port>(p))) continue;
+    if (port.next == 0) port.next = me;
+    if (port.waiters == 0 && port.free_at > now_) {
+      calendar_.insert(port.free_at, {.what = What::kPortFree, .port = static_cast<Port>(p)});
+    }
+    port.waiters |= me;
+    wait(sequencer, WaitReason::kPort);
+    return false;
   }
   return true;
+}
+
+void NeuronCore::hold_ports(const Sequencer& sequencer, const Instruction& instruction, Time until) {
+  for (std::size_t p = 0; p < kPortCount; ++p) {
+    if (!takes_port(spec_, sequencer.engine(), instruction, static_cast<Port>(p))) continue;
+    PortState& port = ports_[p];
+    port.free_at = until;
+    port.next = 0;
+    port.waiters &= static_cast<std::uint8_t>(~bit(sequencer.engine()));
+    if (port.waiters != 0) calendar_.insert(until, {.what = What::kPortFree, .port = static_cast<Port>(p)});
+  }
+}
+
+void NeuronCore::record_stall(const Sequencer& sequencer, const Instruction& instruction) {
+  const std::uint8_t queue =
+      instruction.op == Op::kDma ? sequencer.segment().transfers[instruction.transfer].queue : std::uint8_t{0};
+  timeline_->stalled(sequencer.engine(), instruction, sequencer.call(), sequencer.free_at, now_, sequencer.reason,
+                     sequencer.semaphore, queue);
 }
 
 bool NeuronCore::take_ring_entries(Sequencer& sequencer, const Instruction& instruction) {
@@ -157,6 +202,14 @@ void NeuronCore::wait(Sequencer& sequencer, WaitReason reason) {
   sequencer.waiting = true;
   sequencer.reason = reason;
   stalls_.waits(sequencer.engine(), reason, now_);
+}
+
+void NeuronCore::resume(Sequencer& sequencer) {
+  sequencer.waiting = false;
+  sequencer.stall[static_cast<std::size_t>(sequencer.reason)] += now_ - sequencer.free_at;
+  if (timeline_ != nullptr) record_stall(sequencer, *sequencer.current());
+  sequencer.free_at = now_;
+  stalls_.resumes(sequencer.engine(), now_);
 }
 
 void NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
@@ -182,17 +235,23 @@ void NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
   sequencer.busy_time += taken;
   sequencer.free_at = now_ + taken;
   ++issue_events_;
+  SliceId slice = 0;
+  if (timeline_ != nullptr) {
+    slice =
+        timeline_->executed(sequencer.engine(), instruction, sequencer.call(), now_, sequencer.free_at, repeat, free);
+  }
   if (instruction.op != Op::kDma && sequencer.repeats_left == 0) {
     sequencer.last_completion = std::max(sequencer.last_completion, sequencer.free_at + completion);
     last_ = std::max(last_, sequencer.last_completion);
     executed.span.end = std::max(executed.span.end, sequencer.free_at + completion);
-    signal_at(sequencer.last_completion + spec_.control.semaphore, instruction);
+    signal_at(sequencer.last_completion + spec_.control.semaphore, instruction, slice);
   }
   if (instruction.op == Op::kLoopEnd) {
     sequencer.end_loop();
   } else if (sequencer.repeats_left == 0) {
     sequencer.advance();
   }
+  if (is_compute(instruction.op) && taken > Time()) hold_ports(sequencer, instruction, sequencer.free_at);
   if (taken > Time()) {
     sequencer.busy = true;
     stalls_.engine_busy(sequencer.engine(), now_);
@@ -200,9 +259,9 @@ void NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
   }
 }
 
-void NeuronCore::signal_at(Time visible, const Instruction& instruction) {
+void NeuronCore::signal_at(Time visible, const Instruction& instruction, SliceId slice) {
   if (instruction.signal_count == 0) return;
-  calendar_.insert(visible, {.what = What::kSignals, .instruction = &instruction});
+  calendar_.insert(visible, {.what = What::kSignals, .instruction = &instruction, .slice = slice});
 }
 
 Time NeuronCore::occupancy(Sequencer& sequencer, const Instruction& instruction, std::uint64_t repeat,
@@ -235,7 +294,9 @@ Time NeuronCore::start_transfer(Sequencer& sequencer, const Instruction& instruc
   check(transfer.peer == kSelf || transfer.peer < job_.peers.size(), "a transfer names a peer of its rank");
   const CoreId destination = transfer.peer == kSelf ? self_ : job_.peers[transfer.peer];
   record_trigger(instruction, transfer, now_, taken);
-  dma_->submit(now_ + taken + issue_.dispatch, {&instruction, &transfer, repeat, destination, {}, {}});
+  dma_->submit(now_ + taken + issue_.dispatch, {{&instruction, &transfer, repeat, destination, {}, {}});
+    instruction, &transfer, repeat, destination, {}, {}, {}
+  });
   return taken;
 }
 
@@ -281,6 +342,7 @@ std::string NeuronCore::waiting() const {
     text += std::string(name()) + " " + std::string(kEngineNames[static_cast<std::size_t>(s.engine())]) +
             " engine waits in " + s.segment().name + " (" + program_.operators[s.current()->operator_id] +
             (s.reason == WaitReason::kDmaRing ? ") for room in a DMA ring"
+             : s.reason == WaitReason::kPort  ? ") for a memory port"
                                               : ") on semaphore " + std::to_string(s.semaphore)) +
             " (" + std::string(kWaitReasonNames[static_cast<std::size_t>(s.reason)]) + ")\n";
   }

@@ -15,7 +15,9 @@
 #include "models/neuroncore/core_spec.h"
 #include "models/neuroncore/sequencer.h"
 #include "models/neuroncore/stall_clock.h"
+#include "models/neuroncore/timing.h"
 #include "models/observe/run_record.h"
+#include "models/observe/timeline.h"
 #include "models/program/program.h"
 #include "models/transport/ports.h"
 
@@ -58,8 +60,11 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
     dma_ = &dma;
   }
 
+  /// What the engines do is written to `timeline`. REQUIRES: before the simulation starts.
+  void record_on(CoreTimeline* timeline) { timeline_ = timeline; }
+
   void transfer_done(Time visible, std::uint64_t order, const TransferRequest& request) override;
-  void delivered(Time visible, std::uint64_t order, SemaphoreUse use) override;
+  void delivered(Time visible, std::uint64_t order, SemaphoreUse use, SliceId slice) override;
 
   [[nodiscard]] bool finished() const;
   /// The last thing that happened on this core, program exit included.
@@ -75,7 +80,7 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
   [[nodiscard]] std::uint64_t issue_events() const { return issue_events_; }
 
  private:
-  enum class What : std::uint8_t { kEngineFree, kSignals, kAdd, kTransferDone };
+  enum class What : std::uint8_t { kEngineFree, kSignals, kAdd, kTransferDone, kPortFree };
   struct Event {
     What what = What::kEngineFree;
     Engine engine = Engine::kTensor;
@@ -83,16 +88,29 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
     const Instruction* instruction = nullptr;
     std::uint64_t descriptors = 0;  ///< that leave a ring
     std::uint8_t queue = 0;
+    Port port = Port::kSbuf;
+    SliceId slice = 0;  ///< of the timeline: what happens because of it
+  };
+  /// A memory port: one user at a time; who found it taken first is next.
+  struct PortState {
+    Time free_at;
+    std::uint8_t next = 0;     ///< bit of the engine that is next
+    std::uint8_t waiters = 0;  ///< bit per engine to look at when it is free
   };
 
   void advance();
   void handle(const Event& event);
-  void add(SemaphoreUse use);
+  void add(SemaphoreUse use, SliceId slice);
   void step(Engine engine);
   void start(Sequencer& sequencer, const Instruction& instruction);
-  bool take_waits(Sequencer& sequencer, const Instruction& instruction);
+  /// Whether the head of `sequencer` may start now; takes what it starts with. Else notes why it waits.
+  bool may_start(Sequencer& sequencer, const Instruction& instruction);
+  bool semaphores_hold(Sequencer& sequencer, const Instruction& instruction);
+  bool ports_are_free(Sequencer& sequencer, const Instruction& instruction);
+  void hold_ports(const Sequencer& sequencer, const Instruction& instruction, Time until);
   bool take_ring_entries(Sequencer& sequencer, const Instruction& instruction);
   void wait(Sequencer& sequencer, WaitReason reason);
+  void resume(Sequencer& sequencer);
   Time occupancy(Sequencer& sequencer, const Instruction& instruction, std::uint64_t repeat, std::uint64_t free,
                  Time& completion);
   void record_trigger(const Instruction& instruction, const Transfer& transfer, Time issued, Time taken);
@@ -100,7 +118,8 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
   Time issue_time(Engine engine, const Transfer& transfer, std::uint64_t repeat);
   /// What the scalar engine spends on changing to `function`.
   Time table_load(Function function);
-  void signal_at(Time visible, const Instruction& instruction);
+  void signal_at(Time visible, const Instruction& instruction, SliceId slice);
+  void record_stall(const Sequencer& sequencer, const Instruction& instruction);
 
   const CoreSpec& spec_;
   DmaIssueSpec issue_;
@@ -121,6 +140,7 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
   std::vector<std::uint8_t> ring_waiters_;
   std::uint8_t ready_ = 0;  ///< engines to look at once the present instant is collected
   std::array<Sequencer, kEngineCount> sequencers_;
+  std::array<PortState, kPortCount> ports_;
   ClockLimiter limiter_;
   Function loaded_function_ = Function::kNone;  ///< in the scalar engine's table
   std::vector<Time> generators_;                ///< when each hardware descriptor generator is free
@@ -134,6 +154,7 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
   Time transfers_since_;  ///< since when there are unfinished ones
   Time dma_active_;
   std::uint64_t issue_events_ = 0;
+  CoreTimeline* timeline_ = nullptr;
 };
 
 }  // namespace trnsim

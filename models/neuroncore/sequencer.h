@@ -30,6 +30,8 @@ class Sequencer {
   /// The instruction to execute next, or null at the end of the program.
   [[nodiscard]] const Instruction* current() const;
   [[nodiscard]] const Segment& segment() const { return program_->segments[program_->calls[call_].segment]; }
+  /// Index of the running call. REQUIRES: current() != null.
+  [[nodiscard]] std::uint32_t call() const { return call_; }
   /// The value of `count` in the running call and loop.
   [[nodiscard]] std::uint64_t value(const Count& count) const;
   /// Goes past a plain instruction.

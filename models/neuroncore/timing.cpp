@@ -100,7 +100,25 @@ Cost gpsimd_cost(const GpSimdSpec& g, const Instruction& i, std::uint64_t free) 
   return {g.start + ceil_div(free, g.rate), g.clock, Time(), g.completion, 0, 0};
 }
 
+bool touches_sbuf(const Instruction& i) {
+  return i.source == Space::kSbuf || i.destination == Space::kSbuf || i.second == Space::kSbuf;
+}
+
+bool is_fast(const VectorSpec& v, const Instruction& i) {
+  const Rate rate = vector_rate(v, i);
+  return rate.elements > rate.cycles;
+}
+
 }  // namespace
+
+bool takes_port(const CoreSpec& core, Engine engine, const Instruction& i, Port port) {
+  if (port == Port::kPsum) {
+    return core.psum_port && touches_psum(i) && (engine == Engine::kVector || engine == Engine::kScalar);
+  }
+  if (core.sbuf_port == SharedPort::kNone || !touches_sbuf(i)) return false;
+  if (engine == Engine::kGpSimd) return true;
+  return engine == Engine::kVector && (core.sbuf_port == SharedPort::kAll || is_fast(core.vector, i));
+}
 
 Cost cost_of(const CoreSpec& core, Engine engine, const Instruction& instruction, std::uint64_t free) {
   check(engine_has(core, engine, instruction.op), "an engine runs only operations that it has");

@@ -32,4 +32,13 @@ struct Cost {
 /// the sequencer. Throws InvariantError for an operation that the engine or the core does not have.
 [[nodiscard]] Cost cost_of(const CoreSpec& core, Engine engine, const Instruction& instruction, std::uint64_t free);
 
+/// Memory ports that engines take turns at.
+enum class Port : std::uint8_t { kSbuf, kPsum };
+inline constexpr std::size_t kPortCount = 2;
+
+/// Whether `instruction` on `engine` needs `port` for itself while it runs. Source: NKI architecture guides (NC-v2:
+/// vector and GpSimd share their SBUF port, vector and scalar their PSUM port; from NC-v3 the vector engine's fast
+/// modes borrow the bus that it shares with GpSimd).
+[[nodiscard]] bool takes_port(const CoreSpec& core, Engine engine, const Instruction& instruction, Port port);
+
 }  // namespace trnsim

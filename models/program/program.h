@@ -17,11 +17,12 @@
 namespace trnsim {
 
 /// Why an engine waits at a semaphore; names the stall in the results.
-/// kDmaRing: not at a semaphore but for room in the ring of a DMA queue.
-enum class WaitReason : std::uint8_t { kDma, kEngine, kBuffer, kCollective, kPeerCore, kDmaRing };
-inline constexpr std::size_t kWaitReasonCount = 6;
+/// kDmaRing and kPort: not at a semaphore but for room in the ring of a DMA queue, or for a memory port that another
+/// engine uses.
+enum class WaitReason : std::uint8_t { kDma, kEngine, kBuffer, kCollective, kPeerCore, kDmaRing, kPort };
+inline constexpr std::size_t kWaitReasonCount = 7;
 inline constexpr std::array<std::string_view, kWaitReasonCount> kWaitReasonNames = {
-    "dma", "engine", "buffer", "collective", "peer_core", "dma_ring"};
+    "dma", "engine", "buffer", "collective", "peer_core", "dma_ring", "port"};
 
 struct SemaphoreInfo {
   std::uint32_t initial = 0;

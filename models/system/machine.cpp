@@ -5,6 +5,7 @@
 #include <string>
 
 #include "models/mechanism/error.h"
+#include "models/neuroncore/executions.h"
 
 namespace trnsim {
 namespace {
@@ -60,6 +61,7 @@ Machine::Machine(const MachineSpec& spec, const Topology& topology, const Job& j
     idle_modules_.push_back(std::make_unique<IdleModule>(("idle" + std::to_string(i)).c_str(), Time(1 + i)));
   }
   build_chips(options);
+  if (options.timeline != nullptr) record_on(*options.timeline, options.detail == Detail::kInstruction);
 }
 
 void Machine::build_chips(const SimulationOptions& options) {
@@ -72,6 +74,27 @@ void Machine::build_chips(const SimulationOptions& options) {
     fabric_.to_chips.bind(chips_.back()->from_fabric);
     fabric_.bind_chip(ChipId(c));
   }
+}
+
+void Machine::record_on(Timeline& timeline, bool one_by_one) {
+  std::vector<std::vector<CoreId>> alike(spec_.cores());
+  for (const ReplicaClass& replica_class : classes_) {
+    const std::vector<CoreId>& simulated = job_.replicas[replica_class.members.front()].cores;
+    for (std::size_t m = 1; m < replica_class.members.size(); ++m) {
+      const std::vector<CoreId>& counted = job_.replicas[replica_class.members[m]].cores;
+      for (std::size_t i = 0; i < simulated.size(); ++i) alike[simulated[i].index()].push_back(counted[i]);
+    }
+  }
+  for (const auto& chip : chips_) {
+    for (const auto& core : chip->cores()) {
+      const CoreJob& job = job_.cores[core->id.index()];
+      CoreTimeline* record =
+          timeline.open(core->id, *job.program, std::move(alike[core->id.index()]), executions_of(job, one_by_one));
+      core->core->record_on(record);
+      core->dma->record_on(record);
+    }
+  }
+  timeline.check_open();
 }
 
 void Machine::run() {

@@ -24,6 +24,7 @@ class Machine {
 
  private:
   void build_chips(const SimulationOptions& options);
+  void record_on(Timeline& timeline, bool one_by_one);
   void add_core(RunRecord& record, std::vector<OperatorRecord>& operators, const Chip::Core& core,
                 std::uint64_t weight) const;
   void add_idle_cores(RunRecord& record) const;

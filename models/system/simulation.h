@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "models/observe/run_record.h"
+#include "models/observe/timeline.h"
 #include "models/program/program.h"
 #include "models/system/machine_spec.h"
 
@@ -17,10 +18,12 @@ struct SimulationOptions {
   Detail detail = Detail::kTile;
   Fold fold = Fold::kAuto;
   std::uint32_t idle_modules = 0;  ///< extra modules that do nothing; tests use it to show that order never matters
+  Timeline* timeline = nullptr;    ///< records the run, if there is one; must outlive it, as must the job
 };
 
 /// Runs `job` on `machine`. Call at most once per process: SystemC elaborates only once (see
-/// sweeps/isolated.h). Throws DeadlockError, with the engines that wait and on what.
+/// sweeps/isolated.h). Throws DeadlockError, with the engines that wait and on what; with a timeline also what
+/// Timeline::check_open() throws, before anything runs.
 [[nodiscard]] RunRecord simulate(const MachineSpec& machine, const Job& job, const SimulationOptions& options);
 
 /// Links of the fabric, each direction by itself: what link[i].bandwidth_scale may name.

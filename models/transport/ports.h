@@ -24,8 +24,9 @@ struct TransferRequest {
   const Transfer* transfer = nullptr;
   std::uint64_t repeat = 1;
   CoreId destination;
-  Time started;    ///< first packet at a DMA engine
-  Time last_byte;  ///< left the DMA engines, or written
+  Time started;             ///< first packet at a DMA engine
+  Time last_byte;           ///< left the DMA engines, or written
+  std::uint32_t slice = 0;  ///< SliceId of its time in the queue, if a timeline is recorded
 };
 
 struct Delivery;
@@ -57,6 +58,7 @@ struct Delivery {
   TailListener* waiting = nullptr;  ///< receiver that has written all but waits for the tail
   std::uint32_t arrival = 0;        ///< the receiver's own number for it
   std::uint32_t source_port = 0;    ///< where the fabric got it from
+  std::uint32_t slice = 0;          ///< as TransferRequest::slice
   void* payload = nullptr;          ///< the TLM payload that carries it between chips, if any
 };
 
@@ -65,8 +67,8 @@ class CorePort {
  public:
   /// `request` is complete; its signals become visible at `visible`.
   virtual void transfer_done(Time visible, std::uint64_t order, const TransferRequest& request) = 0;
-  /// A message has arrived; `use` is added to its semaphore at `visible`.
-  virtual void delivered(Time visible, std::uint64_t order, SemaphoreUse use) = 0;
+  /// A message has arrived; `use` is added to its semaphore at `visible`. `slice` as TransferRequest::slice.
+  virtual void delivered(Time visible, std::uint64_t order, SemaphoreUse use, std::uint32_t slice) = 0;
 
  protected:
   ~CorePort() = default;
