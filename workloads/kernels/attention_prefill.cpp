@@ -111,7 +111,7 @@ class Flash {
                             .repeat = repeat,
                             .source = Space::kSbuf,
                             .destination = Space::kSbuf,
-                            .reads = 2},
+                            .transposes = true},
                            {weights});
   }
 

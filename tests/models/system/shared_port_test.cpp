@@ -1,0 +1,65 @@
+// Engines that share a memory port take turns at it; who found it taken first is next.
+#include <gtest/gtest.h>
+
+#include "tests/models/system/hand_made.h"
+
+namespace trnsim {
+namespace {
+
+constexpr std::int64_t kNs = 1000;
+constexpr std::size_t kPort = static_cast<std::size_t>(WaitReason::kPort);
+
+struct Ports {
+  SharedPort sbuf = SharedPort::kNone;
+  bool psum = false;
+};
+
+Instruction from(Space source, std::uint64_t free) {
+  Instruction i = vector_copy(free);
+  i.source = source;
+  return i;
+}
+
+/// Four instructions of 1000 cycles at 1 GHz on vector, whose pace is `free`, beside four of 1000 on `other`.
+RunRecord side_by_side(Ports ports, Space source, std::uint64_t free, Engine other) {
+  MachineSpec machine = small_machine();
+  machine.core.sbuf_port = ports.sbuf;
+  machine.core.psum_port = ports.psum;
+  machine.core.gpsimd.start = 0;
+  const auto program = program_of([&](ProgramBuilder&, SegmentBuilder& s) {
+    for (int i = 0; i < 4; ++i) {
+      s.emit(Engine::kVector, from(source, free));
+      s.emit(other, from(source, 1000));
+    }
+  });
+  return simulate(machine, job_on(machine, program, {0}), {.detail = Detail::kInstruction});
+}
+
+Time stalled(const RunRecord& record, Engine engine) {
+  return record.engines[static_cast<std::size_t>(engine)].sum.stall[kPort];
+}
+
+TEST(SharedPorts, VectorAndScalarTakeTurnsAtPsumWhereTheyShareItsPort) {
+  const RunRecord apart = side_by_side({}, Space::kPsum, 1000, Engine::kScalar);
+  EXPECT_EQ(stalled(apart, Engine::kVector) + stalled(apart, Engine::kScalar), Time());
+  const RunRecord shared = side_by_side({.psum = true}, Space::kPsum, 1000, Engine::kScalar);
+  // v s v s v s v s: vector waits for the first three of scalar, scalar for all four of vector.
+  EXPECT_EQ(stalled(shared, Engine::kVector), Time(3'000 * kNs));
+  EXPECT_EQ(stalled(shared, Engine::kScalar), Time(4'000 * kNs));
+}
+
+TEST(SharedPorts, VectorAndGpSimdShareSbufAlwaysOrInTheFastModesOfVector) {
+  // FP32 copies from SBUF run at two elements per cycle: a fast mode.
+  EXPECT_EQ(stalled(side_by_side({}, Space::kSbuf, 2000, Engine::kGpSimd), Engine::kGpSimd), Time());
+  for (const SharedPort port : {SharedPort::kFastModes, SharedPort::kAll}) {
+    EXPECT_EQ(stalled(side_by_side({.sbuf = port}, Space::kSbuf, 2000, Engine::kGpSimd), Engine::kGpSimd),
+              Time(4'000 * kNs));
+  }
+  // From PSUM into SBUF there is no fast mode.
+  EXPECT_EQ(
+      stalled(side_by_side({.sbuf = SharedPort::kFastModes}, Space::kPsum, 1000, Engine::kGpSimd), Engine::kGpSimd),
+      Time());
+}
+
+}  // namespace
+}  // namespace trnsim
