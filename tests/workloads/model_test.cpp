@@ -140,6 +140,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Mapped{kTrn3, "conv1d", {{"channels", "200"}, {"sequence", "100"}}},
                     Mapped{kTrn2, "conv1d", {{"schedule", "whole_resident"}, {"sequence", "99"}, {"taps", "5"}}},
                     Mapped{kTrn2, "elementwise", {}}, Mapped{kTrn2, "elementwise", {{"m", "1"}, {"n", "1025"}}},
+                    Mapped{kTrn2, "rms_norm", {}},
+                    Mapped{kTrn2, "rms_norm", {{"result_dtype", "fp8"}, {"tokens", "1"}}}, Mapped{kTrn2, "softmax", {}},
+                    Mapped{kTrn2, "softmax", {{"schedule", "three_passes"}, {"m", "131"}, {"n", "5000"}}},
                     Mapped{kTrn2, "rope", {}}, Mapped{kTrn2, "rope", {{"tokens", "37"}, {"q_heads", "3"}}}),
     testing::PrintToStringParamName());
 INSTANTIATE_TEST_SUITE_P(
