@@ -178,7 +178,7 @@ int run(const RunCommand& command) {
   std::optional<TraceFile> trace;
   if (command.trace) trace.emplace(*command.trace);
   PointRow row;
-  const LaunchOptions options{1, command.limit, trace ? &*trace : nullptr};
+  const LaunchOptions options{.limit = command.limit, .trace = trace ? &*trace : nullptr};
   if (!launch({point}, options, [&row](std::size_t, const PointRow& done, std::size_t) { row = done; })) {
     std::fputs("stopped\n", stderr);
     return kInterrupted;

@@ -292,11 +292,13 @@ Time NeuronCore::start_transfer(Sequencer& sequencer, const Instruction& instruc
   // A CC-core that had to wait for a message runs its program a step further before it releases the next ones.
   if (sequencer.engine() == Engine::kCollective && instruction.wait_count > 0) taken += spec_.collective.step;
   check(transfer.peer == kSelf || transfer.peer < job_.peers.size(), "a transfer names a peer of its rank");
-  const CoreId destination = transfer.peer == kSelf ? self_ : job_.peers[transfer.peer];
   record_trigger(instruction, transfer, now_, taken);
-  dma_->submit(now_ + taken + issue_.dispatch, {{&instruction, &transfer, repeat, destination, {}, {}});
-    instruction, &transfer, repeat, destination, {}, {}, {}
-  });
+  TransferRequest request;
+  request.instruction = &instruction;
+  request.transfer = &transfer;
+  request.repeat = repeat;
+  request.destination = transfer.peer == kSelf ? self_ : job_.peers[transfer.peer];
+  dma_->submit(now_ + taken + issue_.dispatch, request);
   return taken;
 }
 
