@@ -38,7 +38,8 @@ Piece piece_of(const ScanSteps& steps, std::uint64_t lanes, std::uint64_t column
 /// What a step is made of; both orders of the loops put it together.
 class Body {
  public:
-  Body(TileWriter& w, ScanSteps& steps, std::uint64_t width, const Depths& d) : w_(w), steps_(steps) {
+  Body(TileWriter& w, ScanSteps& steps, std::uint64_t width, const Depths& d)
+      : w_(w), steps_(steps), stays_in_psum_(width <= bank_columns(w)) {
     ProgramBuilder& program = w.program();
     const Bytes step(steps.bytes(width));
     program.reserve_sbuf(step * kInner);
@@ -60,30 +61,44 @@ class Body {
   /// Row of b, and exp(delta a) after `delta`, `a` and `other`.
   State begin(std::uint64_t n, std::uint64_t lanes, Handle delta, Handle a, Handle other) {
     State state;
-    state.b = steps_.spread_to_sbuf(banks_, steps_.load_row(spread, n), n, lanes);
+    state.b = spread_row(n, lanes);
     state.decay = steps_.decay(decays_, n, lanes, delta, a, other);
     return state;
   }
   /// b (delta u).
   Handle drive(const State& state, std::uint64_t n, std::uint64_t lanes, Handle product) {
-    const Handle driven = steps_.combine(Op::kBinary, n, lanes, {state.b, product});
-    w_.segment().release(driven, spread);
-    return driven;
+    return multiply(n, lanes, {state.b, product});
   }
   /// x, then c x.
   Handle finish(const State& state, std::uint64_t n, std::uint64_t lanes, Handle carry) {
-    const Handle c = steps_.spread_to_sbuf(banks_, steps_.load_row(spread, n), n, lanes);
+    const Handle c = spread_row(n, lanes);
     const Handle scanned = steps_.combine(Op::kScan, n, lanes, {state.decay, carry});
     w_.segment().release(scanned, decays_);
-    w_.segment().release(steps_.combine(Op::kBinary, n, lanes, {c}), spread);
+    multiply(n, lanes, {c});
     return scanned;
   }
 
   BufferRing spread;
 
  private:
+  // A row that fits one bank is multiplied from there; a longer one is put together in SBUF.
+  Handle spread_row(std::uint64_t n, std::uint64_t lanes) {
+    const Handle row = steps_.load_row(spread, n);
+    if (!stays_in_psum_) return steps_.spread_to_sbuf(banks_, row, n, lanes);
+    const Handle product = steps_.spread_to_psum(banks_, row, n, lanes);
+    w_.segment().release(product, spread);
+    return product;
+  }
+
+  Handle multiply(std::uint64_t n, std::uint64_t lanes, std::initializer_list<Handle> after) {
+    const Handle done = steps_.combine(Op::kBinary, n, lanes, after, stays_in_psum_ ? Space::kPsum : Space::kSbuf);
+    w_.segment().release(done, stays_in_psum_ ? banks_ : spread);
+    return done;
+  }
+
   TileWriter& w_;
   ScanSteps& steps_;
+  bool stays_in_psum_;
   BufferRing columns_, decays_, banks_;
 };
 
