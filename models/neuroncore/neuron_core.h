@@ -100,6 +100,7 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
 
   void advance();
   void handle(const Event& event);
+  void launch_next();
   void add(SemaphoreUse use, SliceId slice);
   void step(Engine engine);
   void start(Sequencer& sequencer, const Instruction& instruction);
@@ -138,7 +139,8 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
   std::vector<std::uint8_t> waiters_;  ///< by semaphore: bit per engine that stalls on it
   std::vector<Credits> rings_;         ///< by DMA queue
   std::vector<std::uint8_t> ring_waiters_;
-  std::uint8_t ready_ = 0;  ///< engines to look at once the present instant is collected
+  std::int64_t launches_ = 0;  ///< still to come
+  std::uint8_t ready_ = 0;     ///< engines to look at once the present instant is collected
   std::array<Sequencer, kEngineCount> sequencers_;
   std::array<PortState, kPortCount> ports_;
   ClockLimiter limiter_;

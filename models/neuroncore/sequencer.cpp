@@ -13,14 +13,20 @@ Sequencer::Sequencer(Engine engine, const CoreJob& job) : engine_(engine), job_(
 }
 
 void Sequencer::skip_finished_segments() {
-  while (call_ < program_->calls.size() && position_ >= executed_[call_segment()].size()) {
+  while (!parked_ && call_ < program_->calls.size() && position_ >= executed_[call_segment()].size()) {
     ++call_;
     position_ = 0;
+    parked_ = call_ < program_->calls.size() && program_->calls[call_].launch;
   }
 }
 
+void Sequencer::resume() {
+  parked_ = false;
+  skip_finished_segments();
+}
+
 const Instruction* Sequencer::current() const {
-  if (call_ >= program_->calls.size()) return nullptr;
+  if (parked_ || call_ >= program_->calls.size()) return nullptr;
   return &segment().instructions[static_cast<std::size_t>(engine_)][position_];
 }
 

@@ -27,13 +27,17 @@ class Sequencer {
   Sequencer(Engine engine, const CoreJob& job);
 
   [[nodiscard]] Engine engine() const { return engine_; }
-  /// The instruction to execute next, or null at the end of the program.
+  /// The instruction to execute next, or null at the end of the program and before a launch.
   [[nodiscard]] const Instruction* current() const;
   [[nodiscard]] const Segment& segment() const { return program_->segments[program_->calls[call_].segment]; }
   /// Index of the running call. REQUIRES: current() != null.
   [[nodiscard]] std::uint32_t call() const { return call_; }
   /// The value of `count` in the running call and loop.
   [[nodiscard]] std::uint64_t value(const Count& count) const;
+  /// Whether it has come to a launch and waits for the other engines.
+  [[nodiscard]] bool parked() const { return parked_; }
+  /// Goes on behind the launch.
+  void resume();
   /// Goes past a plain instruction.
   void advance();
   /// Enters a loop of `trips`, or skips it.
@@ -83,6 +87,7 @@ class Sequencer {
   const Program* program_ = nullptr;
   std::uint32_t call_ = 0;
   std::uint32_t position_ = 0;
+  bool parked_ = false;
   std::vector<Loop> loops_;
   std::vector<std::vector<Executed>> executed_;  ///< by segment, then position
 };

@@ -252,9 +252,9 @@ std::uint32_t ProgramBuilder::segment(const std::string& name, const std::functi
   return static_cast<std::uint32_t>(program_->segments.size() - 1);
 }
 
-std::uint32_t ProgramBuilder::call(std::uint32_t segment) {
+std::uint32_t ProgramBuilder::call(std::uint32_t segment, bool launch) {
   const std::uint32_t frame = next_frame_;
-  program_->calls.push_back({segment, frame});
+  program_->calls.push_back({segment, frame, launch});
   next_frame_ += program_->segments[segment].registers;
   return frame;
 }

@@ -133,8 +133,9 @@ class ProgramBuilder {
 
   /// Appends a segment and returns its index; `write` emits its instructions.
   std::uint32_t segment(const std::string& name, const std::function<void(SegmentBuilder&)>& write);
-  /// Appends a call; its registers follow those of the calls before. Returns the first register.
-  std::uint32_t call(std::uint32_t segment);
+  /// Appends a call; its registers follow those of the calls before. Returns the first register. `launch`: the call is
+  /// a program of its own that starts when everything before has ended.
+  std::uint32_t call(std::uint32_t segment, bool launch = false);
 
   /// What the program holds in each partition so far.
   [[nodiscard]] Bytes sbuf_per_partition() const { return program_->sbuf_per_partition; }

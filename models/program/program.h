@@ -40,6 +40,7 @@ struct Segment {
 struct Call {
   std::uint32_t segment = 0;
   std::uint32_t frame = 0;  ///< first register of this call
+  bool launch = false;      ///< started anew: everything before has ended, exit and entry are paid once more
 };
 
 struct Program {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -8,7 +9,6 @@
 namespace trnsim {
 namespace {
 
-constexpr std::uint64_t kVectorEvery = 2;
 constexpr std::uint64_t kLargeLoad = 524288;  // bytes of one load of weights
 constexpr std::uint64_t kWeightRows = 4096;   // bytes of one row of it
 constexpr std::uint64_t kFp32Bytes = 4;
@@ -18,7 +18,7 @@ constexpr std::uint64_t kFp32Bytes = 4;
 /// and one column moves; nearly all vector work is one or a few columns wide.
 class Block {
  public:
-  Block(TileWriter& w, const AttentionCall& call) : steps_(w, kVectorEvery), call_(call) {
+  Block(TileWriter& w, const AttentionCall& call) : steps_(w), call_(call) {
     const std::uint64_t head = call.shape.head_dim;
     element_ = storage_bytes(1, call.dtype);
     if (call.shape.queries != 1 || call.kv_heads != 1 || head != steps_.tile() || call.hidden % steps_.block() != 0 ||
@@ -45,10 +45,10 @@ class Block {
     load_output_weights(q);
     for (int factor = 0; factor < 3; ++factor) q = broadcast(2, q);  // gain, cosine and sine, to one column per head
     q_ = small(Engine::kVector, Op::kTensorScalar, call_.heads, {rotated(q, call_.heads)});
-    for (std::uint64_t tile = 0; tile < cached_; ++tile) prepare_keys();
-    for (std::uint64_t tile = 0; tile < cached_; ++tile) score();
+    prepare_keys();
+    score();
     maximum_ = broadcast(2, maximum_);
-    for (std::uint64_t tile = 0; tile < cached_; ++tile) weigh();
+    weigh();
     add_new_token();
     project_output();
   }
@@ -153,30 +153,47 @@ class Block {
                  {.rows = 1, .run_bytes = call_.shape.head_dim * element_, .traffic = Traffic::kKvWrite}, {row});
   }
 
-  // K of one tile turned, and the mask of its positions.
+  /// One step for all tiles of cached keys, `ready` by tile.
+  template <class Step>
+  void each_tile(std::vector<Handle>& ready, const Step& step) {
+    for (Handle& handle : ready) handle = step(handle);
+  }
+
+  // K turned tile by tile, and the mask of its positions.
   void prepare_keys() {
-    turned(call_.dtype, steps_.tile(), steps_.tile(), cache_);
-    small(Engine::kVector, Op::kTensorScalar, 1, {});
-    Handle mask = small(Engine::kScalar, Op::kActivation, 1, {});
-    for (int turn = 0; turn < 3; ++turn) mask = turned(Dtype::kFp32, steps_.tile(), call_.heads, mask);
+    std::vector<Handle> masks(cached_);
+    each_tile(masks, [&](Handle) { return turned(call_.dtype, steps_.tile(), steps_.tile(), cache_); });
+    each_tile(masks, [&](Handle) { return small(Engine::kVector, Op::kTensorScalar, 1, {}); });
+    each_tile(masks, [&](Handle mask) { return small(Engine::kScalar, Op::kActivation, 1, {mask}); });
+    for (int turn = 0; turn < 3; ++turn) {
+      each_tile(masks, [&](Handle mask) { return turned(Dtype::kFp32, steps_.tile(), call_.heads, mask); });
+    }
   }
 
   void score() {
-    const Handle scores =
-        product(call_.dtype, steps_.tile(), call_.heads, {q_, steps_.drained()[0], steps_.drained()[1]});
-    const Handle masked = small(Engine::kVector, Op::kBinary, call_.heads, {scores});
-    const Handle rows = turned(Dtype::kFp32, steps_.tile(), call_.heads, masked);
-    steps_.reduce(steps_.tile(), Space::kSbuf, Dtype::kFp32, {rows});
-    maximum_ = steps_.combine(1, Space::kSbuf, Space::kSbuf, {});
+    std::vector<Handle> tiles(cached_);
+    const std::array<Handle, 2> keys = steps_.drained();
+    each_tile(tiles, [&](Handle) { return product(call_.dtype, steps_.tile(), call_.heads, {q_, keys[0], keys[1]}); });
+    each_tile(tiles, [&](Handle scores) { return small(Engine::kVector, Op::kBinary, call_.heads, {scores}); });
+    each_tile(tiles, [&](Handle masked) { return turned(Dtype::kFp32, steps_.tile(), call_.heads, masked); });
+    each_tile(tiles, [&](Handle rows) {
+      steps_.reduce(steps_.tile(), Space::kSbuf, Dtype::kFp32, {rows});
+      return maximum_ = steps_.combine(1, Space::kSbuf, Space::kSbuf, {});
+    });
   }
 
   void weigh() {
-    const Handle shifted = small(Engine::kVector, Op::kBinary, call_.heads, {maximum_});
-    const Handle exponential = small(Engine::kScalar, Op::kActivation, call_.heads, {shifted}, Function::kExp);
-    const Handle cast = small(Engine::kVector, Op::kCopy, call_.heads, {exponential});
-    small(Engine::kVector, Op::kBinary, call_.heads, {summed(call_.heads, exponential)});
-    value_ = small(Engine::kVector, Op::kBinary, call_.heads,
-                   {product(call_.dtype, steps_.tile(), call_.heads, {cast, cache_})});
+    std::vector<Handle> tiles(cached_, maximum_);
+    each_tile(tiles, [&](Handle maximum) { return small(Engine::kVector, Op::kBinary, call_.heads, {maximum}); });
+    each_tile(tiles, [&](Handle shifted) {
+      return small(Engine::kScalar, Op::kActivation, call_.heads, {shifted}, Function::kExp);
+    });
+    std::vector<Handle> sums = tiles;
+    each_tile(tiles, [&](Handle weights) { return small(Engine::kVector, Op::kCopy, call_.heads, {weights}); });
+    each_tile(sums, [&](Handle weights) { return summed(call_.heads, weights); });
+    each_tile(tiles, [&](Handle cast) { return product(call_.dtype, steps_.tile(), call_.heads, {cast, cache_}); });
+    each_tile(sums, [&](Handle sum) { return small(Engine::kVector, Op::kBinary, call_.heads, {sum}); });
+    each_tile(tiles, [&](Handle value) { return value_ = small(Engine::kVector, Op::kBinary, call_.heads, {value}); });
   }
 
   void add_new_token() {

@@ -7,7 +7,6 @@
 namespace trnsim {
 namespace {
 
-constexpr std::uint64_t kVectorEvery = 2;
 constexpr std::uint64_t kBlocksPerTile = 4;   // blocks of keys of a large tile
 constexpr std::uint64_t kWholeKeys = 10240;   // keys up to which a head is one section
 constexpr std::uint64_t kSectionKeys = 8192;  // keys of a section above that
@@ -22,7 +21,7 @@ constexpr std::uint64_t kFp32Bytes = 4;
 /// their section; results of several sections meet in HBM.
 class Flash {
  public:
-  Flash(TileWriter& w, const AttentionCall& call) : steps_(w, kVectorEvery), call_(call) {
+  Flash(TileWriter& w, const AttentionCall& call) : steps_(w), call_(call) {
     element_ = storage_bytes(1, call.dtype);
     weight_ = storage_bytes(1, call.softmax_dtype);
     section_ = call.shape.keys <= kWholeKeys ? call.shape.keys : kSectionKeys;
@@ -187,14 +186,13 @@ class Flash {
     }
   }
 
-  // A transposing copy inside SBUF runs at half the copy rate (AWS Neuron DMA documentation).
   Handle turn_by_dma(std::uint64_t blocks, Handle weights) {
     steps_.segment().acquire(Engine::kGpSimd, turned_rows_);
     const Handle turned = steps_.writer().move(Engine::kGpSimd, Queue::kTurn,
                                                {.bytes = steps_.tile() * blocks * steps_.block() * weight_,
                                                 .source = Space::kSbuf,
                                                 .destination = Space::kSbuf,
-                                                .reads = 2},
+                                                .transposes = true},
                                                {weights});
     steps_.segment().release(turned, weights_);
     return turned;

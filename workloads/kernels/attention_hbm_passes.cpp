@@ -5,7 +5,6 @@
 namespace trnsim {
 namespace {
 
-constexpr std::uint64_t kVectorEvery = 2;
 constexpr std::uint32_t kRows = 4;    // query tiles with all their scores in SBUF
 constexpr std::uint32_t kTiles = 16;  // square tiles in SBUF
 constexpr std::uint64_t kFp32Bytes = 4;
@@ -14,7 +13,7 @@ constexpr std::uint64_t kFp32Bytes = 4;
 /// each from HBM and back.
 class HbmPasses {
  public:
-  HbmPasses(TileWriter& w, const AttentionCall& call) : steps_(w, kVectorEvery), call_(call) {
+  HbmPasses(TileWriter& w, const AttentionCall& call) : steps_(w), call_(call) {
     check_whole_blocks(steps_, call);
     queries_ = call.shape.queries / steps_.tile();
     keys_ = call.shape.keys / steps_.tile();
@@ -23,6 +22,7 @@ class HbmPasses {
     banks_ = steps_.banks(w.core().psum_banks);
     rows_ = steps_.buffers(call.shape.keys * kFp32Bytes, kRows);
     tiles_ = steps_.buffers(steps_.tile() * kFp32Bytes, kTiles);
+    turned_tiles_ = steps_.buffers(steps_.tile() * kFp32Bytes, kTiles);
   }
 
   void head() {
@@ -97,13 +97,13 @@ class HbmPasses {
 
   /// Transposes a tile that is in SBUF and saves it.
   Handle turn_tile(Dtype dtype, Handle ready) {
-    steps_.segment().acquire(Engine::kTensor, tiles_);
+    steps_.segment().acquire(Engine::kTensor, turned_tiles_);
     steps_.segment().acquire(Engine::kTensor, banks_);
     turned_ = steps_.turn(dtype, steps_.tile(), steps_.tile(), {ready});
     const Handle copied = steps_.drain(steps_.tile(), {turned_});
     steps_.segment().release(copied, banks_);
     const Handle stored = steps_.store(Engine::kGpSimd, Queue::kStore, square(), {copied});
-    steps_.segment().release(stored, tiles_);
+    steps_.segment().release(stored, turned_tiles_);
     return stored;
   }
 
@@ -141,7 +141,7 @@ class HbmPasses {
   AttentionSteps steps_;
   const AttentionCall& call_;
   std::uint64_t queries_ = 0, keys_ = 0, element_ = 0;
-  BufferRing banks_, rows_, tiles_;
+  BufferRing banks_, rows_, tiles_, turned_tiles_;
   std::vector<Handle> saved_;  ///< by query tile: who wrote its rows to HBM last
   Handle saved_values_, turned_;
 };

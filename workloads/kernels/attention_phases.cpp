@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "workloads/kernels/attention_steps.h"
@@ -6,7 +7,6 @@
 namespace trnsim {
 namespace {
 
-constexpr std::uint64_t kVectorEvery = 4;         // PSUM copies of the six published profiles: 30 of 111 on vector
 constexpr std::uint64_t kGroup = 4;               // query tiles whose steps are issued together
 constexpr std::uint64_t kMerged = 8;              // query tiles that share their small instructions, three phases
 constexpr std::uint64_t kStored = 8;              // query tiles of one store of results, fused
@@ -19,7 +19,7 @@ constexpr std::uint64_t kScoreShare = 3;  // rows of scores take at most one par
 /// HBM between them. Fused: all in one loop over groups of query tiles.
 class Phases {
  public:
-  Phases(TileWriter& w, const AttentionCall& call) : steps_(w, kVectorEvery), call_(call) {
+  Phases(TileWriter& w, const AttentionCall& call) : steps_(w), call_(call) {
     check_whole_blocks(steps_, call);
     queries_ = call.shape.queries / steps_.tile();
     keys_ = call.shape.keys / steps_.tile();
@@ -94,17 +94,26 @@ class Phases {
     return steps_.multiply(call_.dtype, call_.shape.head_dim, steps_.tile(), steps_.block(), {q_, k_});
   }
 
-  /// P of one query tile turned and multiplied; `ready` by block. Its row of scores is free after the last transpose.
-  Handle values(const Handle* ready) {
+  /// Transposed weights of one query tile.
+  struct Turned {
+    Handle last;                   ///< the last transpose
+    std::array<Handle, 2> copied;  ///< out of PSUM, by both engines
+  };
+  /// Transposes P of one query tile, ready block by block.
+  Turned turn_row(const Handle* ready) {
     steps_.segment().acquire(Engine::kTensor, turned_rows_);
-    turned_ = {};
+    Turned turned;
     for (std::uint64_t b = 0; b < blocks_; ++b) {
-      turned_ = turn_bank(steps_.block() / steps_.tile(), call_.softmax_dtype, ready[b]);
+      turned.last = turn_bank(steps_.block() / steps_.tile(), call_.softmax_dtype, ready[b]);
     }
+    turned.copied = steps_.drained();
+    return turned;
+  }
+  Handle multiply(const Turned& turned) {
     Handle product;
     for (std::uint64_t key = 0; key < keys_; ++key) {
       product = steps_.multiply(call_.softmax_dtype, steps_.tile(), steps_.tile(), call_.shape.head_dim,
-                                {steps_.drained()[0], steps_.drained()[1]});
+                                {turned.copied[0], turned.copied[1]});
     }
     steps_.segment().release(product, turned_rows_);
     return product;
@@ -112,7 +121,11 @@ class Phases {
 
   Handle store_results(std::uint64_t tiles, AttentionSteps::After after) {
     return steps_.store(Engine::kGpSimd, Queue::kStore,
-                        {.rows = steps_.tile(), .run_bytes = call_.shape.head_dim * element_, .runs = tiles}, after);
+                        {.rows = steps_.tile(),
+                         .run_bytes = call_.shape.head_dim * element_,
+                         .runs = tiles,
+                         .casts = fused() && call_.dtype != Dtype::kFp32},
+                        after);
   }
 
   // --- fused ---
@@ -165,9 +178,12 @@ class Phases {
     steps_.segment().acquire(Engine::kTensor, results_);
     std::vector<Handle> products;
     std::vector<Handle> turned;
+    Turned next = turn_row(group.exponentials.data());
     for (std::uint64_t t = 0; t < group.tiles; ++t) {
-      products.push_back(values(&group.exponentials[t * blocks_]));
-      turned.push_back(turned_);
+      const Turned now = next;
+      if (t + 1 < group.tiles) next = turn_row(&group.exponentials[(t + 1) * blocks_]);
+      products.push_back(multiply(now));
+      turned.push_back(now.last);
     }
     sums(group, turned);
     Handle scaled;
@@ -256,26 +272,27 @@ class Phases {
   }
 
   void value_phase() {
-    for (std::uint64_t q = 0; q < queries_; q += kGroup) {
-      const std::uint64_t group = std::min(kGroup, queries_ - q);
-      steps_.segment().acquire(Engine::kTensor, results_);
-      Handle copied;
-      for (std::uint64_t t = 0; t < group; t += per_transfer()) copied = value_transfer(q + t, group - t);
+    Turned next = turn_saved(0);
+    for (std::uint64_t q = 0; q < queries_; ++q) {
+      const Turned now = next;
+      if (q + 1 < queries_) next = turn_saved(q + 1);
+      if (q % kGroup == 0) steps_.segment().acquire(Engine::kTensor, results_);
+      const Handle copied = steps_.drain(call_.shape.head_dim, {multiply(now)});
+      if (q % kGroup != kGroup - 1 && q + 1 < queries_) continue;
       steps_.segment().release(copied, results_);
-      store_results(group, {steps_.drained()[0], steps_.drained()[1]});
+      store_results(q % kGroup + 1, {steps_.drained()[0], steps_.drained()[1]});
     }
   }
 
-  Handle value_transfer(std::uint64_t first, std::uint64_t left) {
-    const std::uint64_t tiles = std::min(per_transfer(), left);
-    const std::vector<Handle> loaded(blocks_, reload(first / per_transfer(), tiles));
-    Handle copied;
-    for (std::uint64_t t = 0; t < tiles; ++t) {
-      const Handle product = values(loaded.data());
-      steps_.segment().release(turned_, rows_);
-      copied = steps_.drain(call_.shape.head_dim, {product});
+  /// P of query tile `q`, fetched with those that share its transfer.
+  Turned turn_saved(std::uint64_t q) {
+    if (q % per_transfer() == 0) {
+      const std::uint64_t tiles = std::min(per_transfer(), queries_ - q);
+      fetched_.assign(blocks_, reload(q / per_transfer(), tiles));
     }
-    return copied;
+    const Turned turned = turn_row(fetched_.data());
+    steps_.segment().release(turned.last, rows_);
+    return turned;
   }
 
   AttentionSteps steps_;
@@ -283,8 +300,9 @@ class Phases {
   std::uint64_t queries_ = 0, keys_ = 0, blocks_ = 0;  ///< tiles of queries, tiles of keys, blocks of keys
   std::uint64_t row_bytes_ = 0, element_ = 0, group_ = 0;
   BufferRing kept_, passing_, results_, rows_, turned_rows_;
-  Handle identity_, q_, k_, turned_;
-  std::vector<Handle> saved_;  ///< by transfer of query tiles: who wrote them to HBM last
+  Handle identity_, q_, k_;
+  std::vector<Handle> fetched_;  ///< P of the transfer that is being read, by block
+  std::vector<Handle> saved_;    ///< by transfer of query tiles: who wrote them to HBM last
 };
 
 }  // namespace

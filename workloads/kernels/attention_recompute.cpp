@@ -1,18 +1,20 @@
+#include <array>
+#include <vector>
+
 #include "workloads/kernels/attention_steps.h"
 
 namespace trnsim {
 namespace {
 
-constexpr std::uint64_t kVectorEvery = 2;
 constexpr std::uint32_t kWeightBlocks = 4;  // blocks of P in SBUF
-constexpr std::uint32_t kTiles = 8;         // transposed tiles of P and V in SBUF
+constexpr std::uint32_t kTiles = 16;        // transposed tiles of P and V in SBUF
 constexpr std::uint64_t kFp32Bytes = 4;
 
 /// One head at a time, operands resident. Scores are multiplied anew in each of three passes over all queries and keys:
 /// maxima, sums, then weights, their transposes (V is transposed again each time) and the products with V.
 class Recompute {
  public:
-  Recompute(TileWriter& w, const AttentionCall& call) : steps_(w, kVectorEvery), call_(call) {
+  Recompute(TileWriter& w, const AttentionCall& call) : steps_(w), call_(call) {
     check_whole_blocks(steps_, call);
     queries_ = call.shape.queries / steps_.tile();
     blocks_ = call.shape.keys / steps_.block();
@@ -32,7 +34,7 @@ class Recompute {
     for (std::uint64_t query = 0; query < queries_; ++query) maxima();
     for (std::uint64_t query = 0; query < queries_; ++query) sums();
     steps_.reciprocal(queries_, {});
-    for (std::uint64_t query = 0; query < queries_; ++query) values();
+    values();
   }
 
  private:
@@ -77,17 +79,50 @@ class Recompute {
     }
   }
 
-  // Scores of the next block come before the transposes of this one.
+  // Scores of the next block come before the transposes of this one, products with V one block after theirs.
   void values() {
-    Handle product;
+    const std::uint64_t count = queries_ * blocks_;
     Handle next = weights();
-    for (std::uint64_t b = 0; b < blocks_; ++b) {
+    Copies behind;
+    for (std::uint64_t i = 0; i < count; ++i) {
       const Handle now = next;
-      if (b + 1 < blocks_) next = weights();
-      if (b == 0) steps_.segment().acquire(Engine::kTensor, results_);
-      for (std::uint64_t i = 0; i < steps_.block() / steps_.tile(); ++i) product = tile(now);
-      steps_.segment().release(product, weights_);
+      if (i + 1 < count) next = weights();
+      const Copies turned = turn_block(now);
+      if (i > 0) multiply(i - 1, behind);
+      behind = turned;
     }
+    multiply(count - 1, behind);
+  }
+
+  Handle weights() { return steps_.scale(steps_.block(), Space::kSbuf, call_.softmax_dtype, {exponential(false)}); }
+
+  using Copies = std::vector<std::array<Handle, 2>>;  ///< of both engines, by tile of keys
+
+  Copies turn_block(Handle weights) {
+    Copies copies;
+    Handle turned;
+    for (std::uint64_t t = 0; t < steps_.block() / steps_.tile(); ++t) {
+      turned = turn(call_.softmax_dtype, weights);
+      turn(call_.dtype, v_);
+      copies.push_back(steps_.drained());
+    }
+    steps_.segment().release(turned, weights_);
+    return copies;
+  }
+
+  /// Products of block `i` of all.
+  void multiply(std::uint64_t i, const Copies& copies) {
+    if (i % blocks_ == 0) steps_.segment().acquire(Engine::kTensor, results_);
+    Handle product;
+    for (const auto& copied : copies) {
+      product = steps_.multiply(call_.softmax_dtype, steps_.tile(), steps_.tile(), call_.shape.head_dim,
+                                {copied[0], copied[1]});
+      steps_.segment().signal(product, tiles_.free_slots, 2);
+    }
+    if (i % blocks_ == blocks_ - 1) result(product);
+  }
+
+  void result(Handle product) {
     const Handle copied = steps_.drain(call_.shape.head_dim, {product});
     steps_.segment().release(copied, results_);
     const Handle cast = steps_.writer().run(
@@ -96,22 +131,12 @@ class Recompute {
                  {cast});
   }
 
-  Handle weights() { return steps_.scale(steps_.block(), Space::kSbuf, call_.softmax_dtype, {exponential(false)}); }
-
-  Handle tile(Handle weights) {
-    turn(call_.softmax_dtype, weights);
-    turn(call_.dtype, v_);
-    const Handle product = steps_.multiply(call_.softmax_dtype, steps_.tile(), steps_.tile(), call_.shape.head_dim,
-                                           {steps_.drained()[0], steps_.drained()[1]});
-    steps_.segment().signal(product, tiles_.free_slots, 2);
-    return product;
-  }
-
-  void turn(Dtype dtype, Handle ready) {
+  Handle turn(Dtype dtype, Handle ready) {
     steps_.segment().acquire(Engine::kTensor, turned_);
     steps_.segment().acquire(Engine::kTensor, tiles_);
     const Handle turned = steps_.turn(dtype, steps_.tile(), steps_.tile(), {ready});
     steps_.segment().release(steps_.drain(steps_.tile(), {turned}), turned_);
+    return turned;
   }
 
   AttentionSteps steps_;

@@ -1,3 +1,4 @@
+#include <array>
 #include <vector>
 
 #include "workloads/kernels/attention_steps.h"
@@ -5,14 +6,13 @@
 namespace trnsim {
 namespace {
 
-constexpr std::uint64_t kVectorEvery = 2;
-constexpr std::uint32_t kTiles = 8;  // tiles of P, and of its transpose, in SBUF
+constexpr std::uint32_t kTiles = 12;  // tiles of P, and of its transpose, in SBUF
 
 /// One head at a time, operands resident. The row maxima of the first query tile serve all; weights are made, summed,
 /// transposed and multiplied by V tile by tile, and the division comes last.
 class SingleMax {
  public:
-  SingleMax(TileWriter& w, const AttentionCall& call) : steps_(w, kVectorEvery), call_(call) {
+  SingleMax(TileWriter& w, const AttentionCall& call) : steps_(w), call_(call) {
     check_whole_blocks(steps_, call);
     queries_ = call.shape.queries / steps_.tile();
     keys_ = call.shape.keys / steps_.tile();
@@ -54,17 +54,21 @@ class SingleMax {
     return steps_.multiply(call_.dtype, call_.shape.head_dim, steps_.tile(), steps_.block(), {q_, k_});
   }
 
-  // Scores of the next block come before the transposes of this one.
+  using Copies = std::vector<std::array<Handle, 2>>;  ///< of both engines, by tile of keys
+
+  // Scores of the next block come before the transposes of this one, products with V one block after theirs.
   void all_blocks() {
     const std::uint64_t count = queries_ * blocks();
     std::vector<Handle> next = weights();
+    Copies behind;
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::vector<Handle> now = next;
       if (i + 1 < count) next = weights();
-      if (i % blocks() == 0) steps_.segment().acquire(Engine::kTensor, results_);
-      for (const Handle& weight : now) product_ = values(weight);
-      if (i % blocks() == blocks() - 1) result();
+      const Copies turned = turn_block(now);
+      if (i > 0) multiply(i - 1, behind);
+      behind = turned;
     }
+    multiply(count - 1, behind);
   }
 
   std::vector<Handle> weights() {
@@ -78,17 +82,29 @@ class SingleMax {
     return tiles;
   }
 
-  Handle values(Handle weight) {
-    steps_.segment().acquire(Engine::kTensor, turned_);
-    steps_.segment().acquire(Engine::kTensor, tiles_);
-    const Handle turned = steps_.turn(call_.softmax_dtype, steps_.tile(), steps_.tile(), {weight});
-    const Handle sum = steps_.reduce(steps_.tile(), Space::kSbuf, call_.softmax_dtype, {weight, turned});
-    steps_.segment().release(sum, weights_);
-    steps_.segment().release(steps_.drain(steps_.tile(), {turned}), turned_);
-    const Handle product = steps_.multiply(call_.softmax_dtype, steps_.tile(), steps_.tile(), call_.shape.head_dim,
-                                           {steps_.drained()[0], steps_.drained()[1]});
-    steps_.segment().release(product, tiles_);
-    return product;
+  Copies turn_block(const std::vector<Handle>& weights) {
+    Copies copies;
+    for (const Handle& weight : weights) {
+      steps_.segment().acquire(Engine::kTensor, turned_);
+      steps_.segment().acquire(Engine::kTensor, tiles_);
+      const Handle turned = steps_.turn(call_.softmax_dtype, steps_.tile(), steps_.tile(), {weight});
+      const Handle sum = steps_.reduce(steps_.tile(), Space::kSbuf, call_.softmax_dtype, {weight, turned});
+      steps_.segment().release(sum, weights_);
+      steps_.segment().release(steps_.drain(steps_.tile(), {turned}), turned_);
+      copies.push_back(steps_.drained());
+    }
+    return copies;
+  }
+
+  /// Products of block `i` of all.
+  void multiply(std::uint64_t i, const Copies& copies) {
+    if (i % blocks() == 0) steps_.segment().acquire(Engine::kTensor, results_);
+    for (const auto& copied : copies) {
+      product_ = steps_.multiply(call_.softmax_dtype, steps_.tile(), steps_.tile(), call_.shape.head_dim,
+                                 {copied[0], copied[1]});
+      steps_.segment().release(product_, tiles_);
+    }
+    if (i % blocks() == blocks() - 1) result();
   }
 
   void result() {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "models/mechanism/error.h"
@@ -7,19 +8,19 @@
 namespace trnsim {
 namespace {
 
-constexpr std::uint64_t kVectorEvery = 2;
 constexpr std::uint64_t kKeyParts = 2;          // parts of the keys, one after the other
 constexpr std::uint64_t kResidentPercent = 40;  // of SBUF for Q; what does not fit is saved and fetched again
 constexpr std::uint32_t kBlocks = 8;            // blocks of scores on their way to HBM
 constexpr std::uint32_t kLoads = 3;             // loads that wait for their transposes
 constexpr std::uint32_t kRows = 2;              // query tiles with all their scores in SBUF
+constexpr std::uint32_t kTurned = 2;            // query tiles with all their transposed weights in SBUF
 constexpr std::uint64_t kFp32Bytes = 4;
 
 /// All heads together, FP32: Q and K transposed, all scores to HBM with their block maxima, then the softmax and the
 /// products with V of each query tile.
 class SpilledScores {
  public:
-  SpilledScores(TileWriter& w, const AttentionCall& call) : steps_(w, kVectorEvery), call_(call) {
+  SpilledScores(TileWriter& w, const AttentionCall& call) : steps_(w), call_(call) {
     check_whole_blocks(steps_, call);
     queries_ = call.shape.queries / steps_.tile();
     keys_ = call.shape.keys / steps_.tile();
@@ -53,12 +54,12 @@ class SpilledScores {
     const std::uint64_t keys = call_.kv_heads * row / kKeyParts;
     const std::uint64_t scoring = (resident_ + 1) * head_bytes_ + keys + (kLoads * kKeyParts + kBlocks) * block_bytes();
     const std::uint64_t values = call_.kv_heads * keys_ * call_.shape.head_dim * element_;
-    steps_.writer().program().reserve_sbuf(Bytes(std::max(scoring, values + (kRows + 1) * row)));
+    steps_.writer().program().reserve_sbuf(Bytes(std::max(scoring, values + (kRows + kTurned) * row)));
     operands_ = steps_.buffers(0, kLoads);
     fetched_ = steps_.buffers(0, 1);
     saved_blocks_ = steps_.buffers(0, kBlocks);
     rows_ = steps_.buffers(0, kRows);
-    turned_rows_ = steps_.buffers(0, 1);
+    turned_rows_ = steps_.buffers(0, kTurned);
   }
 
   [[nodiscard]] std::uint64_t block_bytes() const { return steps_.block() * kFp32Bytes; }
@@ -116,15 +117,14 @@ class SpilledScores {
     steps_.segment().acquire(Engine::kTensor, scores_);
     const Handle product =
         steps_.multiply(call_.dtype, call_.shape.head_dim, steps_.tile(), steps_.block(), {q, steps_.drained()[1]});
-    steps_.segment().acquire(Engine::kVector, saved_blocks_);
-    const Handle scaled = steps_.writer().run(Engine::kVector,
-                                              {.op = Op::kTensorScalar,
-                                               .free = Count::constant(steps_.block()),
-                                               .source = Space::kPsum,
-                                               .dtype = Dtype::kFp32},
-                                              {product});
+    // Scaled on scalar, as the engines' busy shares in the profile say.
+    steps_.segment().acquire(Engine::kScalar, saved_blocks_);
+    const Handle scaled = steps_.writer().run(
+        Engine::kScalar,
+        {.op = Op::kCopy, .free = Count::constant(steps_.block()), .source = Space::kPsum, .dtype = Dtype::kFp32},
+        {product});
     steps_.segment().release(scaled, scores_);
-    maximum_ = steps_.reduce(steps_.block(), Space::kSbuf, Dtype::kFp32, {});
+    maximum_ = steps_.reduce(steps_.block(), Space::kSbuf, Dtype::kFp32, {scaled});
     scores_saved_ =
         steps_.store(Engine::kGpSimd, Queue::kStore, {.rows = steps_.tile(), .run_bytes = block_bytes()}, {maximum_});
     steps_.segment().release(scores_saved_, saved_blocks_);
@@ -143,14 +143,33 @@ class SpilledScores {
     }
   }
 
-  // Exponentials of the next query tile come before the sums, products and transposes of this one.
+  /// One query tile of one head on its way.
+  struct Row {
+    std::vector<Handle> weights;  ///< by block
+    Handle turned, product;
+    std::array<Handle, 2> copied;
+  };
+
+  // Exponentials of a query tile come before the transposes of the one before, which go side by side with the products
+  // of the one before that.
   void softmax() {
     const std::uint64_t tiles = call_.heads * queries_;
-    std::vector<Handle> next = exponentials();
-    for (std::uint64_t t = 0; t < tiles; ++t) {
-      const std::vector<Handle> now = next;
-      if (t + 1 < tiles) next = exponentials();
-      values(now);
+    Row weighing, turning, multiplying;
+    for (std::uint64_t step = 0; step < tiles + 2; ++step) {
+      multiplying = turning;
+      turning = weighing;
+      weighing = {};
+      if (step < tiles) weighing.weights = exponentials();
+      const bool turns = step >= 1 && step <= tiles;
+      if (turns) scale(turning);
+      if (turns) steps_.segment().acquire(Engine::kTensor, turned_rows_);
+      if (step >= 2) steps_.segment().acquire(Engine::kTensor, results_);
+      for (std::uint64_t key = 0; key < keys_; ++key) {
+        if (turns) turn(turning, key);
+        if (step >= 2) multiply(multiplying);
+      }
+      if (turns) steps_.segment().release(turning.turned, rows_);
+      if (step >= 2) result(multiplying.product);
     }
   }
 
@@ -168,31 +187,25 @@ class SpilledScores {
     return blocks;
   }
 
-  void values(const std::vector<Handle>& weights) {
-    for (const Handle& block : weights) steps_.reduce(steps_.block(), Space::kSbuf, Dtype::kFp32, {block});
+  void scale(Row& row) {
+    for (const Handle& block : row.weights) steps_.reduce(steps_.block(), Space::kSbuf, Dtype::kFp32, {block});
     steps_.reciprocal(1, {});
-    std::vector<Handle> scaled;
-    for (std::uint64_t b = 0; b < blocks_; ++b) {
-      scaled.push_back(steps_.scale(steps_.block(), Space::kSbuf, Dtype::kFp32, {}));
-    }
-    steps_.segment().acquire(Engine::kTensor, turned_rows_);
-    Handle turned;
-    for (std::uint64_t key = 0; key < keys_; ++key) {
-      steps_.segment().acquire(Engine::kTensor, turned_);
-      turned = steps_.turn(call_.softmax_dtype, steps_.tile(), steps_.tile(), {scaled[key * blocks_ / keys_]});
-      steps_.segment().release(steps_.drain(steps_.tile(), {turned}), turned_);
-    }
-    steps_.segment().release(turned, rows_);
-    result();
+    for (Handle& block : row.weights) block = steps_.scale(steps_.block(), Space::kSbuf, Dtype::kFp32, {});
   }
 
-  void result() {
-    steps_.segment().acquire(Engine::kTensor, results_);
-    Handle product;
-    for (std::uint64_t key = 0; key < keys_; ++key) {
-      product = steps_.multiply(call_.softmax_dtype, steps_.tile(), steps_.tile(), call_.shape.head_dim,
-                                {v_, steps_.drained()[0], steps_.drained()[1]});
-    }
+  void turn(Row& row, std::uint64_t key) {
+    steps_.segment().acquire(Engine::kTensor, turned_);
+    row.turned = steps_.turn(call_.softmax_dtype, steps_.tile(), steps_.tile(), {row.weights[key * blocks_ / keys_]});
+    steps_.segment().release(steps_.drain(steps_.tile(), {row.turned}), turned_);
+    row.copied = steps_.drained();
+  }
+
+  void multiply(Row& row) {
+    row.product = steps_.multiply(call_.softmax_dtype, steps_.tile(), steps_.tile(), call_.shape.head_dim,
+                                  {v_, row.copied[0], row.copied[1]});
+  }
+
+  void result(Handle product) {
     steps_.segment().release(product, turned_rows_);
     const Handle copied = steps_.drain(call_.shape.head_dim, {product});
     steps_.segment().release(copied, results_);

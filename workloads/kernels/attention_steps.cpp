@@ -1,8 +1,16 @@
 #include "workloads/kernels/attention_steps.h"
 
+#include <algorithm>
+
 #include "models/mechanism/error.h"
 
 namespace trnsim {
+namespace {
+
+// Copies out of PSUM in six published Trn2 profiles (trainium-kernel-fusion, allenkchau): 30 of 111 on vector.
+constexpr std::uint64_t kVectorEvery = 4;
+
+}  // namespace
 
 BufferRing AttentionSteps::banks(std::uint32_t count) {
   return w_.program().psum_ring(w_.core().psum_bank(), count);
@@ -27,7 +35,7 @@ Handle AttentionSteps::turn(Dtype dtype, std::uint64_t rows, std::uint64_t colum
 }
 
 Handle AttentionSteps::drain(std::uint64_t free, After after, std::uint32_t rows) {
-  const bool on_vector = ++drains_ % vector_every_ == 0;
+  const bool on_vector = ++drains_ % kVectorEvery == 0;
   const Handle copied = w_.run(
       on_vector ? Engine::kVector : Engine::kScalar,
       {.op = Op::kCopy, .free = Count::constant(free), .source = Space::kPsum, .dtype = Dtype::kFp32, .rows = rows},
@@ -115,7 +123,10 @@ Handle AttentionSteps::move(Engine engine, Queue queue, const Tile& tile, Space 
                   .traffic = tile.traffic,
                   .source = source,
                   .destination = source == Space::kHbm ? Space::kSbuf : Space::kHbm,
-                  .generation = prebuilt ? DescriptorGeneration::kPrebuilt : tile.generation},
+                  .generation = prebuilt ? DescriptorGeneration::kPrebuilt : tile.generation,
+                  .partitions = std::min<std::uint64_t>(tile.rows, w_.partitions()),
+                  .transposes = tile.transposes,
+                  .computes = tile.casts},
                  after);
 }
 

@@ -86,8 +86,7 @@ class AttentionSteps {
  public:
   using After = std::initializer_list<Handle>;
 
-  /// One of `vector_every` copies out of PSUM goes to vector, the others to scalar.
-  AttentionSteps(TileWriter& w, std::uint64_t vector_every) : w_(w), vector_every_(vector_every) {}
+  explicit AttentionSteps(TileWriter& w) : w_(w) {}
 
   [[nodiscard]] TileWriter& writer() const { return w_; }
   [[nodiscard]] SegmentBuilder& segment() const { return w_.segment(); }
@@ -100,7 +99,7 @@ class AttentionSteps {
   Handle multiply(Dtype dtype, std::uint64_t contraction, std::uint64_t stationary, std::uint64_t moving, After after);
   /// Transpose on the tensor engine, into PSUM.
   Handle turn(Dtype dtype, std::uint64_t rows, std::uint64_t columns, After after);
-  /// Copy out of PSUM to SBUF, on vector or scalar by turns.
+  /// Copy out of PSUM to SBUF: one of four on vector, the others on scalar, as compilers were seen to deal them.
   Handle drain(std::uint64_t free, After after, std::uint32_t rows = 0);
   /// The newest of those copies on vector and on scalar: who waits for both has all that were emitted so far.
   [[nodiscard]] const std::array<Handle, 2>& drained() const { return drained_; }
@@ -126,6 +125,8 @@ class AttentionSteps {
     std::uint64_t runs = 1;
     Traffic traffic = Traffic::kActivations;
     DescriptorGeneration generation = DescriptorGeneration::kHardware;
+    bool transposes = false;
+    bool casts = false;
   };
   Handle load(Engine engine, Queue queue, const Tile& tile, After after);
   Handle store(Engine engine, Queue queue, const Tile& tile, After after);
@@ -134,7 +135,6 @@ class AttentionSteps {
   Handle move(Engine engine, Queue queue, const Tile& tile, Space source, After after);
 
   TileWriter& w_;
-  std::uint64_t vector_every_;
   std::uint64_t drains_ = 0;
   std::array<Handle, 2> drained_;
 };

@@ -148,20 +148,16 @@ class Blocked {
     return tiles(Axis::kM, tile_.m) * tiles(Axis::kN, tile_.n);
   }
 
-  // The operand that changes more often is started by sync, the other by GpSimd, each on a queue of its own.
   void plan_operands(bool lhs_whole) {
-    const Residency lhs(blocks_, Axis::kN, lhs_whole), rhs(blocks_, Axis::kM, false);
-    const bool lhs_on_sync = lhs.units(blocks_) >= rhs.units(blocks_);
-    lhs_residency_ = lhs;
-    rhs_residency_ = rhs;
-    lhs_.emplace(parts_, operand(true, lhs, lhs_on_sync));
-    rhs_.emplace(parts_, operand(false, rhs, !lhs_on_sync));
+    lhs_residency_ = Residency(blocks_, Axis::kN, lhs_whole);
+    rhs_residency_ = Residency(blocks_, Axis::kM, false);
+    lhs_.emplace(parts_, operand(true, lhs_residency_));
+    rhs_.emplace(parts_, operand(false, rhs_residency_));
   }
 
-  [[nodiscard]] OperandStream::Plan operand(bool lhs, const Residency& residency, bool on_sync) {
+  [[nodiscard]] OperandStream::Plan operand(bool lhs, const Residency& residency) {
     OperandStream::Plan plan;
-    plan.engine = on_sync ? Engine::kSync : Engine::kGpSimd;
-    plan.queue = on_sync ? Queue::kTiles : Queue::kInput;
+    plan.turns = true;
     plan.traffic = lhs ? Traffic::kActivations : Traffic::kWeights;
     plan.dtype = s_.dtype;
     plan.buffers = s_.buffers;
@@ -169,7 +165,7 @@ class Blocked {
     plan.unit = [=, this](std::size_t unit) { return pieces(lhs, residency, unit); };
     const auto largest = pieces(lhs, residency, 0);  // the first block of an axis is its largest
     plan.pieces = largest.size();
-    plan.slot = parts_.slot(largest[0].rows, largest[0].columns, s_.dtype);
+    plan.slot = slot_bytes(w_.core(), largest[0].rows, largest[0].columns, s_.dtype);
     return plan;
   }
 

@@ -32,6 +32,10 @@ std::uint64_t loaded_bytes(Range k, std::uint64_t block_k, std::uint64_t tile_k,
   return bytes;
 }
 
+std::uint64_t slot_bytes(const CoreSpec& core, std::uint64_t rows, std::uint64_t columns, Dtype dtype) {
+  return ceil_div(storage_bytes(rows * columns, dtype), std::min<std::uint64_t>(rows, core.partitions));
+}
+
 // Descriptors of fixed addresses are made ahead where no hardware makes them on the way.
 MatmulParts::MatmulParts(TileWriter& w, const ScheduledMatmul& s, std::uint32_t transposes)
     : w_(w),
@@ -47,10 +51,6 @@ MatmulParts::MatmulParts(TileWriter& w, const ScheduledMatmul& s, std::uint32_t 
   banks_ = all - transposes;
   bank_ = w.program().psum_ring(w.core().psum_bank(), banks_);
   if (transposes > 0) transpose_bank_ = w.program().psum_ring(w.core().psum_bank(), transposes);
-}
-
-std::uint64_t MatmulParts::slot(std::uint64_t rows, std::uint64_t columns, Dtype dtype) const {
-  return ceil_div(storage_bytes(rows * columns, dtype), std::min<std::uint64_t>(rows, w_.partitions()));
 }
 
 Handle MatmulParts::load(Engine engine, Queue queue, std::uint64_t rows, std::uint64_t columns, Dtype dtype,
@@ -76,6 +76,10 @@ Handle MatmulParts::store(Engine engine, Queue queue, std::uint64_t rows, std::u
                   .generation = generation_,
                   .reads = static_cast<std::uint8_t>(wider)},
                  after);
+}
+
+LoadQueue MatmulParts::next_load() {
+  return load_turn_++ % 2 == 0 ? LoadQueue{Engine::kSync, Queue::kTiles} : LoadQueue{Engine::kGpSimd, Queue::kInput};
 }
 
 Engine MatmulParts::next_drain() {
@@ -146,8 +150,9 @@ void OperandStream::load(Tiles& tiles, const std::vector<Piece>& pieces, std::si
   SegmentBuilder& segment = parts_.writer().segment();
   for (std::size_t i = tiles.size(); i < most; ++i) {
     const Piece& piece = pieces[i];
-    segment.acquire(plan_.engine, ring_);
-    const Handle landed = parts_.load(plan_.engine, plan_.queue, piece.rows, piece.columns, plan_.dtype, plan_.traffic);
+    const LoadQueue by = plan_.turns ? parts_.next_load() : LoadQueue{Engine::kGpSimd, Queue::kInput};
+    segment.acquire(by.engine, ring_);
+    const Handle landed = parts_.load(by.engine, by.queue, piece.rows, piece.columns, plan_.dtype, plan_.traffic);
     LoadedTile& tile = tiles[{piece.at, piece.k}];
     tile = {.ready = landed, .uses = piece.uses};
     fresh_.push_back(&tile);

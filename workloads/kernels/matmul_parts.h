@@ -32,12 +32,21 @@ struct TileShape {
 [[nodiscard]] std::uint64_t loaded_bytes(Range k, std::uint64_t block_k, std::uint64_t tile_k, Range other,
                                          std::uint64_t block, std::uint64_t load, Dtype dtype);
 
+/// Bytes in each partition of a load of [rows x columns].
+[[nodiscard]] std::uint64_t slot_bytes(const CoreSpec& core, std::uint64_t rows, std::uint64_t columns, Dtype dtype);
+
 /// One load in SBUF.
 struct LoadedTile {
   Handle ready;            ///< as the tensor engine needs it
   std::uint64_t uses = 0;  ///< matmuls still to come
   bool waited = false;     ///< the tensor engine has waited for it
   bool raw = false;        ///< still to be transposed
+};
+
+/// Whoever starts a load, and its queue.
+struct LoadQueue {
+  Engine engine = Engine::kSync;
+  Queue queue = Queue::kTiles;
 };
 
 /// Emission helpers of one core's matmul. PSUM is a ring of whole banks.
@@ -52,11 +61,11 @@ class MatmulParts {
   [[nodiscard]] BufferRing bank() const { return bank_; }
   [[nodiscard]] BufferRing transpose_bank() const { return transpose_bank_; }
 
-  /// Bytes in each partition of a load of [rows x columns].
-  [[nodiscard]] std::uint64_t slot(std::uint64_t rows, std::uint64_t columns, Dtype dtype) const;
   /// One transfer of [rows x columns]: one descriptor per row and run.
   Handle load(Engine engine, Queue queue, std::uint64_t rows, std::uint64_t columns, Dtype dtype, Traffic traffic,
               std::initializer_list<Handle> after = {});
+  /// The queue of the next block load: sync and GpSimd take turns, each with a generator of descriptors.
+  [[nodiscard]] LoadQueue next_load();
   /// Writes [rows x columns] as `to`; the transfer casts from `from`.
   Handle store(Engine engine, Queue queue, std::uint64_t rows, std::uint64_t columns, Dtype from, Dtype to,
                std::initializer_list<Handle> after);
@@ -84,6 +93,7 @@ class MatmulParts {
   BufferRing bank_, transpose_bank_;
   DescriptorGeneration generation_;
   std::uint64_t turn_ = 0;
+  std::uint64_t load_turn_ = 0;
 };
 
 /// An operand that arrives by loads of equal size in a ring of buffers, unit after unit: a unit is what is in use at
@@ -98,12 +108,11 @@ class OperandStream {
     std::uint64_t uses = 0;  ///< matmuls that read it
   };
   struct Plan {
-    Engine engine = Engine::kSync;
-    Queue queue = Queue::kTiles;
     Traffic traffic = Traffic::kActivations;
     Dtype dtype = Dtype::kBf16;
     std::uint64_t slot = 0;     ///< bytes of a load per partition
     std::uint64_t pieces = 0;   ///< of the largest unit
+    bool turns = false;         ///< loads take turns between queues; else GpSimd starts them all
     std::uint64_t buffers = 2;  ///< units wanted in SBUF; 1: a unit is loaded when the one before is used up
     std::size_t units = 0;
     std::function<std::vector<Piece>(std::size_t unit)> unit;
@@ -119,6 +128,7 @@ class OperandStream {
   /// Emits what is left to load of `unit`, then what there is room for of the next.
   void begin(std::size_t unit);
   [[nodiscard]] LoadedTile& find(std::uint64_t at, std::uint64_t k) { return current_.at({at, k}); }
+  [[nodiscard]] BufferRing ring() const { return ring_; }
   /// To be told of each product that reads `tile`.
   void spend(Handle product, const LoadedTile& tile);
   /// Matmuls that read the present unit.

@@ -53,6 +53,10 @@ void tiled_matmul(TileWriter& w, const ScheduledMatmul& s);
 /// The same, with A's row block loaded before the loop over n.
 void hoisted_loads_matmul(TileWriter& w, const ScheduledMatmul& s);
 [[nodiscard]] MatmulReads hoisted_loads_matmul_reads(const CoreSpec& core, const ScheduledMatmul& s);
+/// The same, keeping what the loops inside do not change as far as SBUF holds it: A's row block, then all of B. Loads
+/// take turns between two queues.
+void kept_loads_matmul(TileWriter& w, const ScheduledMatmul& s);
+[[nodiscard]] MatmulReads kept_loads_matmul_reads(const CoreSpec& core, const ScheduledMatmul& s);
 /// n outermost, B's column block resident.
 void resident_rhs_matmul(TileWriter& w, const ScheduledMatmul& s);
 [[nodiscard]] MatmulReads resident_rhs_matmul_reads(const CoreSpec& core, const ScheduledMatmul& s);

@@ -5,6 +5,8 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "models/program/builder.h"
 #include "models/system/machine_spec.h"
@@ -50,6 +52,11 @@ class TileWriter {
   [[nodiscard]] std::uint32_t lnc() const { return lnc_; }
   [[nodiscard]] std::uint32_t lane() const { return lane_; }
   [[nodiscard]] std::uint32_t partitions() const { return machine_.core.partitions; }
+
+  /// A program that is launched once all that was written before has ended. `write` is called after this writer's
+  /// segment is complete; handles of one do not reach into the other.
+  void then_launch(std::function<void()> write) { launches_.push_back(std::move(write)); }
+  [[nodiscard]] const std::vector<std::function<void()>>& launches() const { return launches_; }
 
   /// This core's part of `count` things dealt over the logical core: the first cores take one more.
   [[nodiscard]] std::uint64_t share(std::uint64_t count) const;
@@ -128,6 +135,7 @@ class TileWriter {
   std::uint32_t lnc_;
   std::uint32_t lane_;
   SegmentBuilder* segment_ = nullptr;
+  std::vector<std::function<void()>> launches_;
 };
 
 /// Buffer rings of a program. All sizes are per partition.

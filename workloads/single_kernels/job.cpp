@@ -20,12 +20,15 @@ constexpr std::array<std::string_view, 10> kIntervals = {
 template <class Writer>
 std::shared_ptr<const Program> finished(ProgramBuilder& program, Writer& w, const std::string& kernel,
                                         const std::function<void(Writer&)>& write) {
-  const std::uint32_t segment = program.segment("kernel", [&](SegmentBuilder& b) {
-    w.write_to(b);
-    b.operator_is(kernel);
-    write(w);
-  });
-  program.call(segment);
+  const auto segment = [&](const std::string& name, const std::function<void()>& emit) {
+    return program.segment(name, [&](SegmentBuilder& b) {
+      w.write_to(b);
+      b.operator_is(kernel);
+      emit();
+    });
+  };
+  program.call(segment("kernel", [&] { write(w); }));
+  for (const std::function<void()>& next : w.launches()) program.call(segment("launched", next), true);
   return program.finish();
 }
 

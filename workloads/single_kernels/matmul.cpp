@@ -23,13 +23,14 @@ constexpr std::uint64_t kTilesOfM = 16, kTilesOfN = 2, kTilesOfK = 8;
 constexpr std::array kSchedules = {
     MatmulScheduleInfo{"tiled", tiled_matmul, tiled_matmul_reads},
     MatmulScheduleInfo{"hoisted_loads", hoisted_loads_matmul, hoisted_loads_matmul_reads},
+    MatmulScheduleInfo{"kept_loads", kept_loads_matmul, kept_loads_matmul_reads},
     MatmulScheduleInfo{"resident_rhs", resident_rhs_matmul, resident_rhs_matmul_reads},
     MatmulScheduleInfo{"blocked", blocked_matmul, blocked_matmul_reads},
     MatmulScheduleInfo{"strip", strip_matmul, strip_matmul_reads},
     MatmulScheduleInfo{"lora", lora_matmul, lora_matmul_reads},
 };
 constexpr std::array<std::string_view, kSchedules.size() + 1> kScheduleNames = {
-    "auto", "tiled", "hoisted_loads", "resident_rhs", "blocked", "strip", "lora"};
+    "auto", "tiled", "hoisted_loads", "kept_loads", "resident_rhs", "blocked", "strip", "lora"};
 
 std::array<Axis, 3> order_of(const std::string& letters) {
   std::array<Axis, 3> order{};
