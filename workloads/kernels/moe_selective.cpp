@@ -181,11 +181,9 @@ class Selective {
   void pad(Loaded& e) {
     const std::uint64_t rest = m_.inner % w_.tile_width();
     if (rest == 0) return;
-    const Handle zeroed =
-        w_.run(Engine::kGpSimd,
-               tile_op(Op::kMemset, m_.dtype, 2 * hidden_tiles_ * (w_.tile_width() - rest), w_.tile_width()), {});
+    vector(tile_op(Op::kMemset, m_.dtype, 2 * hidden_tiles_ * (w_.tile_width() - rest), w_.tile_width()), {});
     for (std::size_t i = 0; i < 2; ++i) {
-      e.padded = vector(tile_op(Op::kCopy, m_.dtype, hidden_tiles_ * rest, w_.tile_width()), {e.gate_up, zeroed});
+      e.padded = vector(tile_op(Op::kCopy, m_.dtype, hidden_tiles_ * rest, w_.tile_width()), {e.gate_up});
     }
   }
 
