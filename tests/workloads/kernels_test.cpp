@@ -146,7 +146,7 @@ TEST(Kernels, EverySingleKernelLowersForTheInventedChip) {
       {"mlp", {{"stored_dtype", "fp32"}, {"layers", "2"}}},
       {"mlp", {{"activation", "swiglu"}, {"dtype", "fp32"}}},
       {"mlp", {{"schedule", "blocked"}, {"widths", "512x256"}, {"bias", "yes"}}},
-      {"transformer_block", {{"tokens", "500"}}},
+      {"transformer_block", {{"tokens", "500"}, {"head_dim", "64"}}},
   };
   for (const auto& [name, changes] : kernels) {
     SCOPED_TRACE(name);

@@ -8,7 +8,8 @@
 namespace trnsim {
 namespace {
 
-constexpr std::uint32_t kBuffers = 2;
+constexpr std::uint32_t kBuffers = 2;     // of turned rows, and of biases
+constexpr std::uint32_t kRowBuffers = 3;  // one loaded, one with its bias added, one turned
 
 /// Linear layers as blocked matmuls, n outside k outside m. Between them x is turned on the tensor engine, through HBM:
 /// the matmul wants features on partitions and puts out tokens there. Bias, activation and the last softmax happen on
@@ -24,17 +25,20 @@ class Blocks {
     const std::uint64_t sbuf = w.core().sbuf_per_partition.count();
     const std::uint64_t needs = sums + pieces * (weight + input);
     if (needs > sbuf) refuse(needs, sbuf);
-    std::uint64_t left = sbuf - needs;
-    const std::uint64_t more = std::min(pieces, left / (weight + input));
+    // In the order of the program: the next weights are loaded first.
+    const std::uint64_t more_weights = std::min(pieces, (sbuf - needs) / weight);
+    const std::uint64_t more_inputs = std::min(pieces, (sbuf - needs - more_weights * weight) / input);
     ring(sums_, row_tiles);
-    ring(weights_, pieces + more);
-    ring(inputs_, pieces + more);
+    ring(weights_, pieces + more_weights);
+    ring(inputs_, pieces + more_inputs);
     // Rows on their way through the tensor engine use the same SBUF; blocks of operands are not there then.
     const std::uint64_t widest = *std::max_element(m.widths.begin(), m.widths.end());
-    const std::uint64_t between = 3 * kBuffers * bytes(widest);
+    const std::uint64_t between = (kRowBuffers + 2 * kBuffers) * bytes(widest);
     if (between > sbuf) refuse(between, sbuf);
-    for (BufferRing* r : {&rows_, &turned_, &biases_}) ring(*r, kBuffers);
-    w.program().reserve_sbuf(Bytes(std::max(between, needs + more * (weight + input))));
+    ring(rows_, kRowBuffers);
+    ring(turned_, kBuffers);
+    ring(biases_, kBuffers);
+    w.program().reserve_sbuf(Bytes(std::max(between, needs + more_weights * weight + more_inputs * input)));
     banks_ = bank_ring(w, w.core().psum_banks);
   }
 
@@ -121,30 +125,42 @@ class Blocks {
 
   // Rows of the layer's input: bias and activation of the layer before, then turned, four tiles to a bank and a copy.
   void turn(std::size_t layer) {
-    const std::uint64_t features = m_.widths[layer], group = std::max<std::uint64_t>(1, bank_columns(w_) / width_);
-    const Handle bias = layer > 0 ? load_bias(features) : Handle{};
-    Handle ready, last;
+    const Handle bias = layer > 0 ? load_bias(m_.widths[layer]) : Handle{};
+    Handle next = prepare(layer, 0, bias), last;
     for (std::uint64_t i = 0; i < sums_depth_; ++i) {
-      ready = load_piece(Queue::kKv, rows_, rows(i), features, Traffic::kActivations, results_[i]);
-      if (layer > 0) ready = activate(rows(i), features, ready, bias);
-      Handle scalar, vector;
-      for (std::uint64_t at = 0; at < w_.tiles(features); at += group) {
-        const std::uint64_t count = std::min(group, w_.tiles(features) - at);
-        w_.segment().acquire(Engine::kTensor, banks_);
-        last = w_.transpose(rows(i), width_, count, {ready}, m_.dtype);
-        const Engine engine = turn_count_++ % 2 == 0 ? Engine::kScalar : Engine::kVector;
-        if (at == 0) w_.segment().acquire(engine, turned_);
-        const Handle done = w_.run(engine, from_psum(tile_op(Op::kCopy, m_.dtype, count * rows(i), width_)), {last});
-        w_.segment().release(done, banks_);
-        (engine == Engine::kScalar ? scalar : vector) = done;
-      }
-      w_.segment().release(last, rows_);
-      stored_ = store(w_, Queue::kKvWrite,
-                      {.rows = width_, .row_bytes = w_.tiles(features) * bytes(rows(i)), .run_bytes = bytes(rows(i))},
-                      {scalar, vector});
-      w_.segment().release(stored_, turned_);
+      const Handle ready = next;
+      if (i + 1 < sums_depth_) next = prepare(layer, i + 1, bias);
+      last = turn_rows(rows(i), m_.widths[layer], ready);
     }
-    if (layer > 0) w_.segment().release(last, biases_);
+    if (layer > 0 && m_.bias) w_.segment().release(last, biases_);
+  }
+
+  // Rows of tile `i`, ready to be turned; one tile ahead of the turns.
+  Handle prepare(std::size_t layer, std::uint64_t i, Handle bias) {
+    const std::uint64_t features = m_.widths[layer];
+    const Handle loaded = load_piece(Queue::kKv, rows_, rows(i), features, Traffic::kActivations, results_[i]);
+    return layer > 0 ? activate(rows(i), features, loaded, bias) : loaded;
+  }
+
+  Handle turn_rows(std::uint64_t rows, std::uint64_t features, Handle ready) {
+    const std::uint64_t group = std::max<std::uint64_t>(1, bank_columns(w_) / width_);
+    Handle last, scalar, vector;
+    for (std::uint64_t at = 0; at < w_.tiles(features); at += group) {
+      const std::uint64_t count = std::min(group, w_.tiles(features) - at);
+      w_.segment().acquire(Engine::kTensor, banks_);
+      last = w_.transpose(rows, width_, count, {ready}, m_.dtype);
+      const Engine engine = turn_count_++ % 2 == 0 ? Engine::kScalar : Engine::kVector;
+      if (at == 0) w_.segment().acquire(engine, turned_);
+      const Handle done = w_.run(engine, from_psum(tile_op(Op::kCopy, m_.dtype, count * rows, width_)), {last});
+      w_.segment().release(done, banks_);
+      (engine == Engine::kScalar ? scalar : vector) = done;
+    }
+    w_.segment().release(last, rows_);
+    stored_ = store(w_, Queue::kKvWrite,
+                    {.rows = width_, .row_bytes = w_.tiles(features) * bytes(rows), .run_bytes = bytes(rows)},
+                    {scalar, vector});
+    w_.segment().release(stored_, turned_);
+    return last;
   }
 
   // On all partitions: one descriptor for each reads the same row.

@@ -38,8 +38,8 @@ Piece piece_of(const ScanSteps& steps, std::uint64_t lanes, std::uint64_t column
 /// What a step is made of; both orders of the loops put it together.
 class Body {
  public:
-  Body(TileWriter& w, ScanSteps& steps, std::uint64_t width, const Depths& d)
-      : w_(w), steps_(steps), stays_in_psum_(width <= bank_columns(w)) {
+  Body(TileWriter& w, ScanSteps& steps, std::uint64_t width, bool in_chunks, const Depths& d)
+      : w_(w), steps_(steps), stays_in_psum_(width <= bank_columns(w)), in_chunks_(in_chunks) {
     ProgramBuilder& program = w.program();
     const Bytes step(steps.bytes(width));
     program.reserve_sbuf(step * kInner);
@@ -72,7 +72,7 @@ class Body {
   /// x, then c x.
   Handle finish(const State& state, std::uint64_t n, std::uint64_t lanes, Handle carry) {
     const Handle c = spread_row(n, lanes);
-    const Handle scanned = steps_.combine(Op::kScan, n, lanes, {state.decay, carry});
+    const Handle scanned = steps_.running(n, lanes, state.decay, carry, in_chunks_);
     w_.segment().release(scanned, decays_);
     multiply(n, lanes, {c});
     return scanned;
@@ -99,6 +99,7 @@ class Body {
   TileWriter& w_;
   ScanSteps& steps_;
   bool stays_in_psum_;
+  bool in_chunks_;
   BufferRing columns_, decays_, banks_;
 };
 
@@ -107,7 +108,7 @@ class Body {
 class StateOuter {
  public:
   StateOuter(TileWriter& w, const SelectiveScan& s)
-      : w_(w), s_(s), steps_(w, s), depths_{4, 2, 2, 2, 1}, body_(w, steps_, s.sequence, depths_) {
+      : w_(w), s_(s), steps_(w, s), depths_{4, 2, 2, 2, 1}, body_(w, steps_, s.sequence, false, depths_) {
     const std::uint64_t tile = steps_.bytes(s.sequence);
     const std::uint64_t tiles = steps_.channel_tiles();
     // The product of delta and u is of one step alone: the vector engine uses it at once.
@@ -221,7 +222,7 @@ class ChannelOuter {
         steps_(w, s),
         width_(s.schedule == ScanSchedule::kChannelOuter ? s.sequence : std::min(s.chunk, s.sequence)),
         layout_(layout_of(w, steps_, s.sequence, width_)),
-        body_(w, steps_, width_, layout_.depths) {
+        body_(w, steps_, width_, s.schedule == ScanSchedule::kChannelOuterChunked, layout_.depths) {
     const auto ring = [&](std::uint32_t depth) {
       return w.program().sbuf_ring(Bytes(steps_.bytes(s.sequence)), depth);
     };

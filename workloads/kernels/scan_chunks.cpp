@@ -98,7 +98,7 @@ class ChunkOuter {
     const Handle decay = steps_.decay(decays_, n, lanes, delta, a, product);
     const Handle c_ready = spread(c, n, lanes);
     multiply(b_ready, n, lanes);
-    const Handle scanned = steps_.combine(Op::kScan, n, lanes, {decay, carry});
+    const Handle scanned = steps_.running(n, lanes, decay, carry, true);
     w_.segment().release(scanned, decays_);
     carry = steps_.carry(lanes, scanned);
     multiply(c_ready, n, lanes);

@@ -65,6 +65,13 @@ class ScanSteps {
     return w_.run(Engine::kVector, e, after);
   }
 
+  /// x from exp(delta a) and b delta u; a chunk begins with what the one before left, read from a tile.
+  Handle running(std::uint64_t columns, std::uint64_t rows, Handle decay, Handle seed, bool in_chunks) {
+    TileWriter::Elementwise e = tile_op(Op::kScan, s_.dtype, columns, rows);
+    e.reads_scalar = in_chunks;
+    return w_.run(Engine::kVector, e, {decay, seed});
+  }
+
   Handle zero(std::uint64_t columns, std::uint64_t rows, Space space = Space::kSbuf) {
     TileWriter::Elementwise e = tile_op(Op::kMemset, s_.dtype, columns, rows);
     e.destination = space;

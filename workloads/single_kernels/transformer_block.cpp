@@ -66,6 +66,10 @@ void add_bytes(WorkloadFacts& facts, const KernelWriter& w, const BlockShape& s,
 LoweredWorkload lower_transformer_block(const SettingReader& read, const MachineSpec& machine) {
   const Placement placement = placement_of(read, machine);
   const BlockShape s = shape_of(read);
+  if (s.head_dim > features_per_tile(machine.core)) {
+    throw InfeasibleError("head_dim=" + std::to_string(s.head_dim) + ": attention holds a head on " +
+                          std::to_string(features_per_tile(machine.core)) + " partitions of this machine");
+  }
   const Wide tokens = Wide(s.batch) * s.tokens;
   check_operands(kBf16Bytes * (matrix_elements(s) + tokens * (2 * s.hidden + s.q_width() + 2 * s.kv_width())), machine);
   const Wide pairs = Wide(s.batch) * (s.causal ? causal_pairs(s.tokens, 0) : Wide(s.tokens) * s.tokens);
