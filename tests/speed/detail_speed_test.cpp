@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, LargeKernels,
                                                    std::vector<WorkloadOverride>{{"lnc", "1", "test"},
                                                                                  {"query_tokens", "16384", "test"},
                                                                                  {"context", "16384", "test"}}}),
-                         [](const auto& info) { return std::string(info.param.first); });
+                         [](const auto& one) { return std::string(one.param.first); });
 
 }  // namespace
 }  // namespace trnsim

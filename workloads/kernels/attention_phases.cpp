@@ -30,8 +30,7 @@ class Phases {
         std::max<std::uint64_t>(2, w.core().sbuf_per_partition.count() / kScoreShare / row_bytes_);
     group_ = std::min({fused() ? kGroup : kMerged, fused() ? rows : rows / 2, queries_});
     w.program().reserve_sbuf(Bytes((call.shape.queries + call.shape.keys) * element_ + row_bytes_));
-    kept_ = steps_.banks(kGroup);
-    passing_ = steps_.banks(2);
+    banks_ = steps_.banks(kGroup + 2);  // those that a group of scores keeps, and two more
     results_ = steps_.banks(2);
     rows_ = steps_.buffers(row_bytes_, static_cast<std::uint32_t>(std::min(rows, 2 * group_)));
     turned_rows_ = steps_.buffers(row_bytes_, 2);
@@ -80,17 +79,17 @@ class Phases {
   }
 
   Handle turn_bank(std::uint64_t count, Dtype dtype, Handle ready) {
-    steps_.segment().acquire(Engine::kTensor, passing_);
+    steps_.segment().acquire(Engine::kTensor, banks_);
     Handle turned;
     for (std::uint64_t i = 0; i < count; ++i) {
       turned = steps_.turn(dtype, steps_.tile(), steps_.tile(), {ready, identity_});
     }
-    steps_.segment().release(steps_.drain(count * steps_.tile(), {turned}), passing_);
+    steps_.segment().release(steps_.drain(count * steps_.tile(), {turned}), banks_);
     return turned;
   }
 
-  Handle scores(bool keeps) {
-    steps_.segment().acquire(Engine::kTensor, keeps ? kept_ : passing_);
+  Handle scores() {
+    steps_.segment().acquire(Engine::kTensor, banks_);
     return steps_.multiply(call_.dtype, call_.shape.head_dim, steps_.tile(), steps_.block(), {q_, k_});
   }
 
@@ -150,10 +149,10 @@ class Phases {
     for (std::uint64_t i = 0; i < group.tiles * blocks_; ++i) {
       const bool keeps = i % blocks_ == blocks_ - 1;
       if (i % blocks_ == 0) steps_.segment().acquire(Engine::kTensor, rows_);
-      Handle block = scores(keeps);
+      Handle block = scores();
       if (!keeps) {
         block = steps_.drain(steps_.block(), {block});
-        steps_.segment().release(block, passing_);
+        steps_.segment().release(block, banks_);
       }
       group.kept.push_back(keeps);
       maximum = steps_.reduce(steps_.block(), keeps ? Space::kPsum : Space::kSbuf, Dtype::kFp32, {block});
@@ -168,7 +167,7 @@ class Phases {
       const bool keeps = !group.kept.empty() && group.kept[i];
       const Handle done =
           steps_.exponential(steps_.block(), keeps ? Space::kPsum : Space::kSbuf, Dtype::kFp32, false, {maximum});
-      if (keeps) steps_.segment().release(done, kept_);
+      if (keeps) steps_.segment().release(done, banks_);
       group.exponentials.push_back(done);
     }
   }
@@ -217,7 +216,7 @@ class Phases {
       const std::uint64_t tiles = std::min(per_transfer(), queries_ - q);
       for (std::uint64_t i = 0; i < tiles * blocks_; ++i) {
         if (i % blocks_ == 0) steps_.segment().acquire(Engine::kTensor, rows_);
-        steps_.segment().release(steps_.drain(steps_.block(), {scores(true)}), kept_);
+        steps_.segment().release(steps_.drain(steps_.block(), {scores()}), banks_);
       }
       saved_.push_back(save(tiles, {steps_.drained()[0], steps_.drained()[1]}));
     }
@@ -299,7 +298,7 @@ class Phases {
   const AttentionCall& call_;
   std::uint64_t queries_ = 0, keys_ = 0, blocks_ = 0;  ///< tiles of queries, tiles of keys, blocks of keys
   std::uint64_t row_bytes_ = 0, element_ = 0, group_ = 0;
-  BufferRing kept_, passing_, results_, rows_, turned_rows_;
+  BufferRing banks_, results_, rows_, turned_rows_;
   Handle identity_, q_, k_;
   std::vector<Handle> fetched_;  ///< P of the transfer that is being read, by block
   std::vector<Handle> saved_;    ///< by transfer of query tiles: who wrote them to HBM last

@@ -20,8 +20,8 @@ class Recompute {
     blocks_ = call.shape.keys / steps_.block();
     element_ = storage_bytes(1, call.dtype);
     w.program().reserve_sbuf(Bytes((call.shape.queries + 2 * call.shape.keys) * element_));
-    scores_ = steps_.banks(2);
-    turned_ = steps_.banks(4);
+    scores_ = steps_.banks(3);
+    turned_ = steps_.tiles_in_banks(3);
     results_ = steps_.banks(2);
     weights_ = steps_.buffers(steps_.block() * kFp32Bytes, kWeightBlocks);
     tiles_ = steps_.buffers(steps_.tile() * kFp32Bytes, kTiles);
@@ -125,8 +125,7 @@ class Recompute {
   void result(Handle product) {
     const Handle copied = steps_.drain(call_.shape.head_dim, {product});
     steps_.segment().release(copied, results_);
-    const Handle cast = steps_.writer().run(
-        Engine::kVector, {.free = Count::constant(call_.shape.head_dim), .dtype = Dtype::kFp32}, {copied});
+    const Handle cast = steps_.copy(call_.shape.head_dim, Space::kSbuf, {copied});
     steps_.store(Engine::kGpSimd, Queue::kStore, {.rows = steps_.tile(), .run_bytes = call_.shape.head_dim * element_},
                  {cast});
   }

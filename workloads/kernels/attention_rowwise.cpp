@@ -21,8 +21,8 @@ class Rowwise {
     operand_ = storage_bytes(1, kOperands);
     const std::uint64_t values = keys_ * call.shape.head_dim;
     w.program().reserve_sbuf(Bytes((call.shape.queries + call.shape.keys + values) * operand_));
-    scores_ = steps_.banks(2);
-    turned_ = steps_.banks(4);
+    scores_ = steps_.tiles_in_banks(3);
+    turned_ = steps_.tiles_in_banks(3);
     results_ = steps_.banks(2);
     rows_ = steps_.buffers(call.shape.keys * storage_bytes(1, logits()), kRows);
     weights_ = steps_.buffers(call.shape.keys * operand_, kRows);
@@ -93,7 +93,7 @@ class Rowwise {
   /// Row maxima and exponentials, in the format that the tensor engine takes.
   void weigh(Row& row) {
     const Handle maximum = steps_.reduce(keys_, Space::kSbuf, Dtype::kFp32, {});
-    if (delays_division()) steps_.segment().acquire(Engine::kScalar, weights_);
+    steps_.segment().acquire(Engine::kScalar, weights_);
     const Handle exponential = steps_.exponential(call_.shape.keys, Space::kSbuf, logits(), fused_sum(), {maximum});
     row.weights = delays_division() ? exponential : cast(exponential);
     steps_.segment().release(row.weights, rows_);
@@ -101,9 +101,7 @@ class Rowwise {
 
   Handle cast(Handle exponential) {
     if (!fused_sum()) steps_.reduce(call_.shape.keys, Space::kSbuf, Dtype::kFp32, {exponential});
-    steps_.segment().acquire(Engine::kVector, weights_);
-    return steps_.writer().run(Engine::kVector, {.free = Count::constant(call_.shape.keys), .dtype = Dtype::kFp32},
-                               {exponential});
+    return steps_.copy(call_.shape.keys, Space::kSbuf, {exponential});
   }
 
   void turn(Row& row) {

@@ -18,8 +18,8 @@ class SingleMax {
     keys_ = call.shape.keys / steps_.tile();
     element_ = storage_bytes(1, call.dtype);
     w.program().reserve_sbuf(Bytes((call.shape.queries + 2 * call.shape.keys) * element_));
-    scores_ = steps_.banks(3);
-    turned_ = steps_.banks(3);
+    scores_ = steps_.banks(4);
+    turned_ = steps_.tiles_in_banks(2);
     results_ = steps_.banks(2);
     weights_ = steps_.buffers(steps_.tile() * element_, kTiles);
     tiles_ = steps_.buffers(steps_.tile() * element_, kTiles);

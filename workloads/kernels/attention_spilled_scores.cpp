@@ -13,7 +13,7 @@ constexpr std::uint64_t kResidentPercent = 40;  // of SBUF for Q; what does not 
 constexpr std::uint32_t kBlocks = 8;            // blocks of scores on their way to HBM
 constexpr std::uint32_t kLoads = 3;             // loads that wait for their transposes
 constexpr std::uint32_t kRows = 2;              // query tiles with all their scores in SBUF
-constexpr std::uint32_t kTurned = 2;            // query tiles with all their transposed weights in SBUF
+constexpr std::uint32_t kTurned = 16;           // transposed tiles of weights
 constexpr std::uint64_t kFp32Bytes = 4;
 
 /// All heads together, FP32: Q and K transposed, all scores to HBM with their block maxima, then the softmax and the
@@ -30,7 +30,7 @@ class SpilledScores {
     head_bytes_ = call.shape.queries * element_;
     resident_ = std::min(call.heads, w.core().sbuf_per_partition.count() * kResidentPercent / 100 / head_bytes_);
     scores_ = steps_.banks(3);
-    turned_ = steps_.banks(3);
+    turned_ = steps_.tiles_in_banks(3);
     results_ = steps_.banks(2);
     share_sbuf();
   }
@@ -54,12 +54,13 @@ class SpilledScores {
     const std::uint64_t keys = call_.kv_heads * row / kKeyParts;
     const std::uint64_t scoring = (resident_ + 1) * head_bytes_ + keys + (kLoads * kKeyParts + kBlocks) * block_bytes();
     const std::uint64_t values = call_.kv_heads * keys_ * call_.shape.head_dim * element_;
-    steps_.writer().program().reserve_sbuf(Bytes(std::max(scoring, values + (kRows + kTurned) * row)));
+    steps_.writer().program().reserve_sbuf(
+        Bytes(std::max(scoring, values + kRows * row + kTurned * steps_.tile() * element_)));
     operands_ = steps_.buffers(0, kLoads);
     fetched_ = steps_.buffers(0, 1);
     saved_blocks_ = steps_.buffers(0, kBlocks);
     rows_ = steps_.buffers(0, kRows);
-    turned_rows_ = steps_.buffers(0, kTurned);
+    turned_tiles_ = steps_.buffers(0, kTurned);
   }
 
   [[nodiscard]] std::uint64_t block_bytes() const { return steps_.block() * kFp32Bytes; }
@@ -143,34 +144,25 @@ class SpilledScores {
     }
   }
 
-  /// One query tile of one head on its way.
-  struct Row {
-    std::vector<Handle> weights;  ///< by block
-    Handle turned, product;
-    std::array<Handle, 2> copied;
-  };
+  using Copies = std::vector<std::array<Handle, 2>>;  ///< of both engines, by tile of keys
 
-  // Exponentials of a query tile come before the transposes of the one before, which go side by side with the products
-  // of the one before that.
+  // Exponentials of a query tile come before the transposes of the one before; products with V one block after theirs.
   void softmax() {
     const std::uint64_t tiles = call_.heads * queries_;
-    Row weighing, turning, multiplying;
-    for (std::uint64_t step = 0; step < tiles + 2; ++step) {
-      multiplying = turning;
-      turning = weighing;
-      weighing = {};
-      if (step < tiles) weighing.weights = exponentials();
-      const bool turns = step >= 1 && step <= tiles;
-      if (turns) scale(turning);
-      if (turns) steps_.segment().acquire(Engine::kTensor, turned_rows_);
-      if (step >= 2) steps_.segment().acquire(Engine::kTensor, results_);
-      for (std::uint64_t key = 0; key < keys_; ++key) {
-        if (turns) turn(turning, key);
-        if (step >= 2) multiply(multiplying);
+    std::vector<Handle> next = exponentials();
+    Copies behind;
+    for (std::uint64_t t = 0; t < tiles; ++t) {
+      std::vector<Handle> weights = next;
+      if (t + 1 < tiles) next = exponentials();
+      scale(weights);
+      for (std::uint64_t b = 0; b < blocks_; ++b) {
+        const Copies turned = turn_block(weights[b]);
+        if (t + b > 0) multiply(t * blocks_ + b - 1, behind);
+        behind = turned;
+        if (b == blocks_ - 1) steps_.segment().release(turned_last_, rows_);
       }
-      if (turns) steps_.segment().release(turning.turned, rows_);
-      if (step >= 2) result(multiplying.product);
     }
+    multiply(tiles * blocks_ - 1, behind);
   }
 
   std::vector<Handle> exponentials() {
@@ -187,26 +179,37 @@ class SpilledScores {
     return blocks;
   }
 
-  void scale(Row& row) {
-    for (const Handle& block : row.weights) steps_.reduce(steps_.block(), Space::kSbuf, Dtype::kFp32, {block});
+  void scale(std::vector<Handle>& weights) {
+    for (const Handle& block : weights) steps_.reduce(steps_.block(), Space::kSbuf, Dtype::kFp32, {block});
     steps_.reciprocal(1, {});
-    for (Handle& block : row.weights) block = steps_.scale(steps_.block(), Space::kSbuf, Dtype::kFp32, {});
+    for (Handle& block : weights) block = steps_.scale(steps_.block(), Space::kSbuf, Dtype::kFp32, {});
   }
 
-  void turn(Row& row, std::uint64_t key) {
-    steps_.segment().acquire(Engine::kTensor, turned_);
-    row.turned = steps_.turn(call_.softmax_dtype, steps_.tile(), steps_.tile(), {row.weights[key * blocks_ / keys_]});
-    steps_.segment().release(steps_.drain(steps_.tile(), {row.turned}), turned_);
-    row.copied = steps_.drained();
+  Copies turn_block(Handle weights) {
+    Copies copies;
+    for (std::uint64_t t = 0; t < steps_.block() / steps_.tile(); ++t) {
+      steps_.segment().acquire(Engine::kTensor, turned_);
+      steps_.segment().acquire(Engine::kTensor, turned_tiles_);
+      turned_last_ = steps_.turn(call_.softmax_dtype, steps_.tile(), steps_.tile(), {weights});
+      steps_.segment().release(steps_.drain(steps_.tile(), {turned_last_}), turned_);
+      copies.push_back(steps_.drained());
+    }
+    return copies;
   }
 
-  void multiply(Row& row) {
-    row.product = steps_.multiply(call_.softmax_dtype, steps_.tile(), steps_.tile(), call_.shape.head_dim,
-                                  {v_, row.copied[0], row.copied[1]});
+  /// Products of block `i` of all.
+  void multiply(std::uint64_t i, const Copies& copies) {
+    if (i % blocks_ == 0) steps_.segment().acquire(Engine::kTensor, results_);
+    Handle product;
+    for (const auto& copied : copies) {
+      product = steps_.multiply(call_.softmax_dtype, steps_.tile(), steps_.tile(), call_.shape.head_dim,
+                                {v_, copied[0], copied[1]});
+      steps_.segment().release(product, turned_tiles_);
+    }
+    if (i % blocks_ == blocks_ - 1) result(product);
   }
 
   void result(Handle product) {
-    steps_.segment().release(product, turned_rows_);
     const Handle copied = steps_.drain(call_.shape.head_dim, {product});
     steps_.segment().release(copied, results_);
     steps_.store(Engine::kGpSimd, Queue::kStore, {.rows = steps_.tile(), .run_bytes = call_.shape.head_dim * element_},
@@ -217,8 +220,8 @@ class SpilledScores {
   const AttentionCall& call_;
   std::uint64_t queries_ = 0, keys_ = 0, blocks_ = 0, element_ = 0, head_bytes_ = 0;
   std::uint64_t resident_ = 0;  ///< heads whose Q stays in SBUF
-  BufferRing scores_, turned_, results_, operands_, fetched_, saved_blocks_, rows_, turned_rows_;
-  Handle v_, maximum_, q_saved_, scores_saved_;
+  BufferRing scores_, turned_, results_, operands_, fetched_, saved_blocks_, rows_, turned_tiles_;
+  Handle v_, maximum_, turned_last_, q_saved_, scores_saved_;
 };
 
 }  // namespace

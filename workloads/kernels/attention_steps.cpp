@@ -16,6 +16,11 @@ BufferRing AttentionSteps::banks(std::uint32_t count) {
   return w_.program().psum_ring(w_.core().psum_bank(), count);
 }
 
+BufferRing AttentionSteps::tiles_in_banks(std::uint32_t count) {
+  const auto tiles = static_cast<std::uint32_t>(block() / tile());
+  return w_.program().psum_ring(Bytes(w_.core().psum_bank().count() / tiles), tiles * count);
+}
+
 BufferRing AttentionSteps::buffers(std::uint64_t bytes, std::uint32_t count) {
   return w_.program().sbuf_ring(Bytes(bytes), count);
 }
@@ -34,12 +39,11 @@ Handle AttentionSteps::turn(Dtype dtype, std::uint64_t rows, std::uint64_t colum
   return w_.transpose(rows, columns, 1, after, dtype);
 }
 
-Handle AttentionSteps::drain(std::uint64_t free, After after, std::uint32_t rows) {
+Handle AttentionSteps::copy(std::uint64_t free, Space from, After after, std::uint32_t rows) {
   const bool on_vector = ++drains_ % kVectorEvery == 0;
   const Handle copied = w_.run(
       on_vector ? Engine::kVector : Engine::kScalar,
-      {.op = Op::kCopy, .free = Count::constant(free), .source = Space::kPsum, .dtype = Dtype::kFp32, .rows = rows},
-      after);
+      {.op = Op::kCopy, .free = Count::constant(free), .source = from, .dtype = Dtype::kFp32, .rows = rows}, after);
   drained_[on_vector ? 0 : 1] = copied;
   return copied;
 }

@@ -93,6 +93,7 @@ class AttentionSteps {
   [[nodiscard]] std::uint64_t tile() const { return w_.tile_width(); }              ///< queries or keys of a tile
   [[nodiscard]] std::uint64_t block() const { return w_.core().moving_columns(); }  ///< keys of a block of scores
   [[nodiscard]] BufferRing banks(std::uint32_t count);                              ///< PSUM banks used in turn
+  [[nodiscard]] BufferRing tiles_in_banks(std::uint32_t count);                     ///< the same, tile by tile
   [[nodiscard]] BufferRing buffers(std::uint64_t bytes, std::uint32_t count);       ///< SBUF, bytes per partition
 
   /// Stationary [contraction x stationary], moving [contraction x moving], into PSUM.
@@ -100,7 +101,11 @@ class AttentionSteps {
   /// Transpose on the tensor engine, into PSUM.
   Handle turn(Dtype dtype, std::uint64_t rows, std::uint64_t columns, After after);
   /// Copy out of PSUM to SBUF: one of four on vector, the others on scalar, as compilers were seen to deal them.
-  Handle drain(std::uint64_t free, After after, std::uint32_t rows = 0);
+  Handle drain(std::uint64_t free, After after, std::uint32_t rows = 0) {
+    return copy(free, Space::kPsum, after, rows);
+  }
+  /// A copy or cast of FP32, dealt in the same way.
+  Handle copy(std::uint64_t free, Space from, After after, std::uint32_t rows = 0);
   /// The newest of those copies on vector and on scalar: who waits for both has all that were emitted so far.
   [[nodiscard]] const std::array<Handle, 2>& drained() const { return drained_; }
 

@@ -78,10 +78,6 @@ Handle MatmulParts::store(Engine engine, Queue queue, std::uint64_t rows, std::u
                  after);
 }
 
-LoadQueue MatmulParts::next_load() {
-  return load_turn_++ % 2 == 0 ? LoadQueue{Engine::kSync, Queue::kTiles} : LoadQueue{Engine::kGpSimd, Queue::kInput};
-}
-
 Engine MatmulParts::next_drain() {
   if (s_.evacuation) return *s_.evacuation;
   return turn_++ % 2 == 0 ? Engine::kVector : Engine::kScalar;
@@ -130,7 +126,14 @@ void OperandStream::reserve(std::uint64_t& room) {
   const std::uint64_t more = std::min(wanted, (room - least()) / plan_.slot);
   spare_ = more;
   room -= least() + more * plan_.slot;
-  ring_ = parts_.writer().program().sbuf_ring(Bytes(plan_.slot), static_cast<std::uint32_t>(plan_.pieces + more));
+  // Each queue has buffers of its own, so that one cannot take those that the other needs first.
+  for (std::size_t q = 0; q < kLoadQueues.size(); ++q) {
+    const std::uint64_t depth = plan_.turns ? dealt(plan_.pieces, q) + dealt(more, q)
+                                : q == 0    ? plan_.pieces + more
+                                            : 0;
+    if (depth == 0) continue;
+    rings_[q] = parts_.writer().program().sbuf_ring(Bytes(plan_.slot), static_cast<std::uint32_t>(depth));
+  }
 }
 
 void OperandStream::begin(std::size_t unit) {
@@ -150,11 +153,13 @@ void OperandStream::load(Tiles& tiles, const std::vector<Piece>& pieces, std::si
   SegmentBuilder& segment = parts_.writer().segment();
   for (std::size_t i = tiles.size(); i < most; ++i) {
     const Piece& piece = pieces[i];
-    const LoadQueue by = plan_.turns ? parts_.next_load() : LoadQueue{Engine::kGpSimd, Queue::kInput};
-    segment.acquire(by.engine, ring_);
-    const Handle landed = parts_.load(by.engine, by.queue, piece.rows, piece.columns, plan_.dtype, plan_.traffic);
+    const std::size_t queue = plan_.turns ? i % kLoadQueues.size() : 0;
+    const LoadQueue by = plan_.turns ? kLoadQueues[queue] : LoadQueue{Engine::kGpSimd, Queue::kInput};
+    segment.acquire(by.engine, rings_[queue]);
     LoadedTile& tile = tiles[{piece.at, piece.k}];
-    tile = {.ready = landed, .uses = piece.uses};
+    tile.ready = parts_.load(by.engine, by.queue, piece.rows, piece.columns, plan_.dtype, plan_.traffic);
+    tile.uses = piece.uses;
+    tile.queue = static_cast<std::uint8_t>(queue);
     fresh_.push_back(&tile);
   }
 }
@@ -168,10 +173,13 @@ std::uint64_t OperandStream::uses() const {
 void OperandStream::spend(Handle product, const LoadedTile& tile) {
   if (tile.uses > 0) return;
   SegmentBuilder& segment = parts_.writer().segment();
-  if (plan_.buffers > 1) return segment.release(product, ring_);
-  if (++spent_ < current_pieces_.size()) return;
-  segment.signal(product, ring_.free_slots, static_cast<std::uint32_t>(spent_));
-  spent_ = 0;
+  if (plan_.buffers > 1) return segment.release(product, rings_[tile.queue]);
+  ++spent_[tile.queue];
+  std::uint64_t spent = 0;
+  for (const std::uint32_t of_queue : spent_) spent += of_queue;
+  if (spent < current_pieces_.size()) return;
+  for (std::size_t q = 0; q < spent_.size(); ++q) segment.signal(product, rings_[q].free_slots, spent_[q]);
+  spent_ = {};
 }
 
 }  // namespace trnsim

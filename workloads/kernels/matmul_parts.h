@@ -41,6 +41,7 @@ struct LoadedTile {
   std::uint64_t uses = 0;  ///< matmuls still to come
   bool waited = false;     ///< the tensor engine has waited for it
   bool raw = false;        ///< still to be transposed
+  std::uint8_t queue = 0;  ///< which of the load queues brought it
 };
 
 /// Whoever starts a load, and its queue.
@@ -48,6 +49,14 @@ struct LoadQueue {
   Engine engine = Engine::kSync;
   Queue queue = Queue::kTiles;
 };
+/// Block loads take turns between these, each with a generator of descriptors.
+inline constexpr std::array<LoadQueue, 2> kLoadQueues = {LoadQueue{Engine::kSync, Queue::kTiles},
+                                                         LoadQueue{Engine::kGpSimd, Queue::kInput}};
+
+/// `count` things dealt to the load queues in turn: those that queue number `queue` gets.
+[[nodiscard]] constexpr std::uint64_t dealt(std::uint64_t count, std::size_t queue) {
+  return (count + kLoadQueues.size() - 1 - queue) / kLoadQueues.size();
+}
 
 /// Emission helpers of one core's matmul. PSUM is a ring of whole banks.
 class MatmulParts {
@@ -64,8 +73,6 @@ class MatmulParts {
   /// One transfer of [rows x columns]: one descriptor per row and run.
   Handle load(Engine engine, Queue queue, std::uint64_t rows, std::uint64_t columns, Dtype dtype, Traffic traffic,
               std::initializer_list<Handle> after = {});
-  /// The queue of the next block load: sync and GpSimd take turns, each with a generator of descriptors.
-  [[nodiscard]] LoadQueue next_load();
   /// Writes [rows x columns] as `to`; the transfer casts from `from`.
   Handle store(Engine engine, Queue queue, std::uint64_t rows, std::uint64_t columns, Dtype from, Dtype to,
                std::initializer_list<Handle> after);
@@ -93,7 +100,6 @@ class MatmulParts {
   BufferRing bank_, transpose_bank_;
   DescriptorGeneration generation_;
   std::uint64_t turn_ = 0;
-  std::uint64_t load_turn_ = 0;
 };
 
 /// An operand that arrives by loads of equal size in a ring of buffers, unit after unit: a unit is what is in use at
@@ -128,7 +134,8 @@ class OperandStream {
   /// Emits what is left to load of `unit`, then what there is room for of the next.
   void begin(std::size_t unit);
   [[nodiscard]] LoadedTile& find(std::uint64_t at, std::uint64_t k) { return current_.at({at, k}); }
-  [[nodiscard]] BufferRing ring() const { return ring_; }
+  /// One of its rings, for who comes when it is through.
+  [[nodiscard]] BufferRing ring() const { return rings_[0]; }
   /// To be told of each product that reads `tile`.
   void spend(Handle product, const LoadedTile& tile);
   /// Matmuls that read the present unit.
@@ -142,12 +149,12 @@ class OperandStream {
 
   MatmulParts& parts_;
   Plan plan_;
-  BufferRing ring_;
+  std::array<BufferRing, kLoadQueues.size()> rings_;
   std::uint64_t spare_ = 0;  ///< buffers beyond those of one unit
   std::vector<Piece> current_pieces_, next_pieces_;
   Tiles current_, next_;
   std::vector<LoadedTile*> fresh_;
-  std::uint64_t spent_ = 0;  ///< pieces used up of a unit that is freed as a whole
+  std::array<std::uint32_t, kLoadQueues.size()> spent_{};  ///< pieces used up of a unit that is freed as a whole
 };
 
 }  // namespace trnsim

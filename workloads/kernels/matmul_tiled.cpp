@@ -80,7 +80,7 @@ class Tiled {
 
   /// The activation as a kernel of its own, tile by tile from HBM to HBM.
   void launched_gelu() {
-    const BufferRing ring = rhs_kept_ ? rhs_kept_->ring() : rhs_ring_;
+    const BufferRing ring = rhs_kept_ ? rhs_kept_->ring() : rhs_rings_[0];
     for (const Range& m : cut({0, s_.m}, s_.block_m)) {
       for (const Range& m_tile : cut(m, tile_.m)) {
         for (const Range& n : cut({0, s_.n}, s_.load_n)) {
@@ -141,12 +141,21 @@ class Tiled {
     if (lhs + rhs == 0) return;
     const std::uint64_t ahead = std::min(room / (lhs + rhs), s_.k);
     if (ahead == 0) throw InfeasibleError("the loads of one k tile do not fit SBUF");
-    const auto ring = [&](std::uint64_t slot, std::uint64_t loads) {
-      return w_.program().sbuf_ring(Bytes(slot), static_cast<std::uint32_t>(ahead * loads));
-    };
-    if (lhs > 0) lhs_ring_ = ring(lhs_slot(), lhs_loads());
-    if (rhs > 0) rhs_ring_ = ring(rhs_slot(), rhs_loads());
+    if (lhs > 0) lhs_rings_ = rings(lhs_slot(), ahead * lhs_loads());
+    if (rhs > 0) rhs_rings_ = rings(rhs_slot(), ahead * rhs_loads());
   }
+
+  // One queue for the k body, or two in turn, each with buffers of its own.
+  [[nodiscard]] std::array<BufferRing, 2> rings(std::uint64_t slot, std::uint64_t depth) {
+    std::array<BufferRing, 2> all{};
+    for (std::size_t q = 0; q < all.size(); ++q) {
+      const std::uint64_t of_queue = takes_turns() ? dealt(depth, q) : q == 0 ? depth : 0;
+      if (of_queue > 0) all[q] = w_.program().sbuf_ring(Bytes(slot), static_cast<std::uint32_t>(of_queue));
+    }
+    return all;
+  }
+
+  [[nodiscard]] bool takes_turns() const { return keep_ == Keep::kWhatFits; }
 
   [[nodiscard]] OperandStream::Plan lhs_plan() const {
     const std::uint64_t passes = tiles_in({0, s_.n}, s_.block_n, tile_.n);
@@ -166,7 +175,7 @@ class Tiled {
     plan.dtype = s_.dtype;
     plan.slot = slot_bytes(w_.core(), tile_.k, load, s_.dtype);
     plan.pieces = ceil_div(s_.k, tile_.k) * ceil_div(std::min(unit, all.size), load);
-    plan.turns = keep_ == Keep::kWhatFits;
+    plan.turns = takes_turns();
     plan.buffers = s_.buffers;
     plan.units = cut(all, unit).size();
     const Range k_all{0, s_.k};
@@ -208,8 +217,8 @@ class Tiled {
       const MatmulParts::Step step{holding(a, bank.m), holding(b, bank.n), k.size};
       bank.product = parts_.accumulate({&step, 1}, bank.m.size, bank.n.size,
                                        [&](Handle product, const LoadedTile& lhs, const LoadedTile& rhs) {
-                                         spend(product, lhs, lhs_kept_, lhs_ring_);
-                                         spend(product, rhs, rhs_kept_, rhs_ring_);
+                                         spend(product, lhs, lhs_kept_, lhs_rings_);
+                                         spend(product, rhs, rhs_kept_, rhs_rings_);
                                        });
     }
   }
@@ -224,11 +233,14 @@ class Tiled {
         found.emplace_back(part, &kept->find(part.begin, k.begin));
         continue;
       }
-      const LoadQueue by = keep_ == Keep::kWhatFits ? parts_.next_load() : LoadQueue{};
-      w_.segment().acquire(by.engine, lhs ? lhs_ring_ : rhs_ring_);
+      const std::size_t queue = takes_turns() ? (lhs ? lhs_turn_ : rhs_turn_)++ % kLoadQueues.size() : 0;
+      const LoadQueue by = kLoadQueues[queue];
+      w_.segment().acquire(by.engine, (lhs ? lhs_rings_ : rhs_rings_)[queue]);
       const Handle ready = parts_.load(by.engine, by.queue, k.size, part.size, s_.dtype,
                                        lhs ? Traffic::kActivations : Traffic::kWeights);
-      own.push_back({.ready = ready, .uses = ceil_div(part.size, tile) * ceil_div(other.size, others)});
+      own.push_back({.ready = ready,
+                     .uses = ceil_div(part.size, tile) * ceil_div(other.size, others),
+                     .queue = static_cast<std::uint8_t>(queue)});
       found.emplace_back(part, &own.back());
     }
     return found;
@@ -241,9 +253,10 @@ class Tiled {
     throw InvariantError("every tile lies in a load");
   }
 
-  void spend(Handle product, const LoadedTile& tile, std::optional<OperandStream>& kept, BufferRing ring) {
+  void spend(Handle product, const LoadedTile& tile, std::optional<OperandStream>& kept,
+             const std::array<BufferRing, 2>& rings) {
     if (kept) return kept->spend(product, tile);
-    if (tile.uses == 0) w_.segment().release(product, ring);
+    if (tile.uses == 0) w_.segment().release(product, rings[tile.queue]);
   }
 
   [[nodiscard]] std::vector<std::uint64_t> columns_of_biases() const {
@@ -270,7 +283,7 @@ class Tiled {
 
   // Where both load queues are busy, the scalar engine starts the stores.
   Handle store(Range m, Range n, Handle ready) {
-    const Engine engine = keep_ == Keep::kWhatFits ? Engine::kScalar : Engine::kGpSimd;
+    const Engine engine = takes_turns() ? Engine::kScalar : Engine::kGpSimd;
     Handle stored;
     for (const Range& part : cut(n, s_.store_n)) {
       stored = parts_.store(engine, Queue::kStore, m.size, part.size, s_.result_dtype, s_.result_dtype, {ready});
@@ -351,7 +364,9 @@ class Tiled {
   MatmulParts parts_;
   const TileShape& tile_;
   std::optional<OperandStream> lhs_kept_, rhs_kept_;
-  BufferRing staged_, bias_ring_, lhs_ring_, rhs_ring_;
+  BufferRing staged_, bias_ring_;
+  std::array<BufferRing, 2> lhs_rings_, rhs_rings_;
+  std::uint64_t lhs_turn_ = 0, rhs_turn_ = 0;
   std::vector<std::uint64_t> bias_columns_;  ///< of every tile, in order of its drain
   std::vector<Handle> bias_rows_, spread_;   ///< biases as loaded, and on all partitions
   std::uint64_t drained_ = 0;                ///< tiles
