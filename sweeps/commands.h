@@ -59,4 +59,7 @@ int show(const std::string& name, const std::vector<Setting>& settings);
 /// Writes the page about the results in `folder` and prints its path.
 int report(const std::string& folder, const std::string& out_file);
 
+/// Prints docs/claims.md from the results of sweeps/claims.csv in `folder`.
+int claims(const std::string& folder);
+
 }  // namespace trnsim

@@ -8,8 +8,10 @@
 #include "models/mechanism/error.h"
 #include "platforms/table/csv.h"
 #include "platforms/table/nearest.h"
+#include "results/claims.h"
 #include "results/metrics.h"
 #include "results/report.h"
+#include "results/writer.h"
 #include "sweeps/commands.h"
 #include "sweeps/text_table.h"
 #include "workloads/collectives/list.h"
@@ -225,6 +227,11 @@ int show(const std::string& name, const std::vector<Setting>& settings) {
 
 int report(const std::string& folder, const std::string& out_file) {
   print("report: " + write_report(folder, out_file).string() + "\n");
+  return kGood;
+}
+
+int claims(const std::string& folder) {
+  print(claims_page(read_results(folder)));
   return kGood;
 }
 

@@ -201,6 +201,11 @@ std::map<std::string, Command> commands() {
                  {"name"},
                  add_set,
                  [](const po::variables_map& v) { return show(text(v, "name"), settings(v)); }};
+  all["claims"] = {"claims DIR",
+                   "print what a talk claims of attention beside what the sweep of it in DIR came to",
+                   {"dir"},
+                   {},
+                   [](const po::variables_map& v) { return claims(text(v, "dir")); }};
   all["report"] = {"report DIR [--out FILE.html]",
                    "write a self-contained page about a results folder",
                    {"dir"},

@@ -21,7 +21,7 @@ constexpr std::uint64_t kFp32Bytes = 4;
 /// their section; results of several sections meet in HBM.
 class Flash {
  public:
-  Flash(TileWriter& w, const AttentionCall& call) : steps_(w), call_(call) {
+  Flash(TileWriter& w, const AttentionCall& call, Handle ready) : steps_(w), call_(call), ready_(ready) {
     element_ = storage_bytes(1, call.dtype);
     weight_ = storage_bytes(1, call.softmax_dtype);
     section_ = call.shape.keys <= kWholeKeys ? call.shape.keys : kSectionKeys;
@@ -46,6 +46,8 @@ class Flash {
       section(heads, from, std::min(from + section_, call_.shape.keys));
     }
   }
+  /// The last result in HBM.
+  [[nodiscard]] Handle stored() const { return stored_; }
 
  private:
   /// One tile of queries in one section.
@@ -112,9 +114,10 @@ class Flash {
       const std::uint64_t count = std::min(tile_keys(), keys - at);
       steps_.segment().acquire(Engine::kSync, keys_);
       steps_.load(Engine::kSync, Queue::kKv, {.rows = head, .run_bytes = count * element_, .traffic = Traffic::kKvRead},
-                  {});
+                  {ready_});
       loaded_.push_back(steps_.load(Engine::kSync, Queue::kKv,
-                                    {.rows = count, .run_bytes = head * element_, .traffic = Traffic::kKvRead}, {}));
+                                    {.rows = count, .run_bytes = head * element_, .traffic = Traffic::kKvRead},
+                                    {ready_}));
     }
   }
 
@@ -141,7 +144,7 @@ class Flash {
           steps_.load(Engine::kSync, Queue::kTiles,
                       {.rows = call_.shape.head_dim,
                        .run_bytes = std::min(kGroupsPerLoad * steps_.tile(), call_.shape.queries) * element_},
-                      {});
+                      {ready_});
       query_load_ = load;
     }
     group.q = loaded_queries_;
@@ -257,6 +260,7 @@ class Flash {
 
   AttentionSteps steps_;
   const AttentionCall& call_;
+  Handle ready_;  ///< queries, keys and values are in HBM
   std::uint64_t element_ = 0, weight_ = 0, section_ = 0;
   BufferRing scores_, results_, turned_, keys_, queries_, rows_, weights_, turned_rows_;
   std::uint64_t groups_ = 0, query_load_ = 0;
@@ -267,10 +271,11 @@ class Flash {
 
 }  // namespace
 
-void attention_flash(TileWriter& w, const AttentionCall& call) {
-  Flash flash(w, call);
+Handle attention_flash(TileWriter& w, const AttentionCall& call, Handle ready) {
+  Flash flash(w, call, ready);
   const std::uint64_t heads = ceil_div(call.heads, call.kv_heads);
   for (std::uint64_t at = 0; at < call.heads; at += heads) flash.heads(std::min(heads, call.heads - at));
+  return flash.stored();
 }
 
 }  // namespace trnsim

@@ -173,7 +173,8 @@ void write_attention(TileWriter& w, const AttentionCall& call) {
     case AttentionSchedule::kSpilledScores:
       return attention_spilled_scores(w, call);
     case AttentionSchedule::kFlash:
-      return attention_flash(w, call);
+      attention_flash(w, call, {});
+      return;
     case AttentionSchedule::kFusedBlock:
       return attention_block(w, call);
   }

@@ -78,8 +78,24 @@ void attention_recompute(TileWriter& w, const AttentionCall& call);
 void attention_single_max(TileWriter& w, const AttentionCall& call);
 void attention_rowwise(TileWriter& w, const AttentionCall& call);
 void attention_spilled_scores(TileWriter& w, const AttentionCall& call);
-void attention_flash(TileWriter& w, const AttentionCall& call);
+/// Starts once `ready` holds; returns what makes the whole result ready.
+Handle attention_flash(TileWriter& w, const AttentionCall& call, Handle ready);
 void attention_block(TileWriter& w, const AttentionCall& call);
+
+/// Projection of the residual stream to Q, K and V, attention by kFlash, projection back and sum with the residual.
+struct FusedAttention {
+  AttentionCall attention;
+  std::uint64_t hidden = 0;
+  Dtype projections = Dtype::kBf16;  ///< of both projections: BF16, FP8 or MXFP8
+
+  [[nodiscard]] std::uint64_t q_width() const { return attention.heads * attention.shape.head_dim; }
+  [[nodiscard]] std::uint64_t qkv_width() const {
+    return q_width() + 2 * attention.kv_heads * attention.shape.head_dim;
+  }
+};
+void fused_attention(TileWriter& w, const FusedAttention& shape);
+/// Bytes of weights that it reads: all of them for every block of tokens.
+[[nodiscard]] std::uint64_t fused_attention_weight_bytes(const TileWriter& w, const FusedAttention& shape);
 
 /// Emits the instructions of hand-tiled attention. Sizes are elements per partition unless said otherwise.
 class AttentionSteps {

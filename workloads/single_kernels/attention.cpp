@@ -5,6 +5,7 @@
 #include "workloads/graph/layer_writer.h"
 #include "workloads/graph/memory.h"
 #include "workloads/kernels/attention_steps.h"
+#include "workloads/single_kernels/attention_balance.h"
 #include "workloads/single_kernels/job.h"
 #include "workloads/single_kernels/single_kernels.h"
 
@@ -13,7 +14,6 @@ namespace {
 
 constexpr std::uint64_t kBf16Bytes = 2;
 constexpr std::uint64_t kSmallTensors = 8192;  // per partition
-constexpr std::uint64_t kBalancedMaxima = 3;   // of four blocks on scalar, if exponentials are on vector
 
 /// One attention call on one logical core.
 struct AttentionShape {
@@ -120,20 +120,6 @@ void lower_automatic(const Placement& placement, const AttentionShape& s, const 
   });
 }
 
-FlashBalance balance_of(const SettingReader& read, const MachineSpec& machine) {
-  const bool has = machine.core.vector.exponential_rate > 0;
-  FlashBalance balance;
-  balance.vector_exponential = read.is_auto("exponential_engine") ? has : read.word("exponential_engine") == "vector";
-  if (balance.vector_exponential && !has) {
-    throw InfeasibleError("exponential_engine=vector: the vector engine of " + machine.name +
-                          " has no exponential; use scalar");
-  }
-  balance.scalar_maxima = read.count_or("scalar_maxima", balance.vector_exponential ? kBalancedMaxima : 0);
-  balance.turns_on_tensor = read.word("transpose_engine") == "tensor";
-  balance.copy_columns = read.count("copy_columns");
-  return balance;
-}
-
 AttentionCall call_of(const SettingReader& read, AttentionSchedule schedule, const AttentionShape& s,
                       const MachineSpec& machine) {
   AttentionCall call;
@@ -147,7 +133,7 @@ AttentionCall call_of(const SettingReader& read, AttentionSchedule schedule, con
   call.shape.window = s.window;
   call.dtype = read.dtype("dtype");
   call.softmax_dtype = read.dtype_or("softmax_dtype", Dtype::kBf16);
-  call.balance = balance_of(read, machine);
+  call.balance = flash_balance(read, machine);
   return call;
 }
 
@@ -182,6 +168,7 @@ LoweredWorkload lower_attention(const SettingReader& read, const MachineSpec& ma
   check_operands(2 * sequences * (queries * s.q_width() + keys * s.kv_width()) * storage_bytes(1, dtype), machine);
   LoweredWorkload lowered;
   Wide useful = pairs_of(s) * 4 * s.q_width();
+  static_cast<void>(countable(useful));  // before anything is written for a job that cannot be counted
   if (schedule == AttentionSchedule::kAuto) {
     check_automatic(read, s, machine);
     lower_automatic(placement, s, machine, lowered);
