@@ -51,7 +51,9 @@ struct WorkloadFacts {
   std::uint64_t bias_bytes = 0;
   std::uint64_t kv_read_bytes = 0;
   std::uint64_t kv_write_bytes = 0;
-  std::uint64_t copy_bytes = 0;     ///< moved by a copy
+  std::uint64_t operand_bytes =
+      0;                         ///< of a kernel's other operands and results, moved between HBM and SBUF once at least
+  std::uint64_t copy_bytes = 0;  ///< moved by a copy
   std::uint64_t copy_hbm_ends = 0;  ///< how many ends of the copy lie in HBM
   std::uint64_t padding_flop = 0;   ///< issued beyond useful because tiles and batches are padded
   std::uint64_t tokens = 0;         ///< produced (decode) or processed (prefill), whole machine

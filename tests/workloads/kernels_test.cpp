@@ -125,6 +125,40 @@ TEST(Kernels, WholeModelLowersForTheInventedChip) {
   test::expect_runs(prefill);
 }
 
+TEST(Kernels, EverySingleKernelLowersForTheInventedChip) {
+  const MachineSpec machine = test::invented_machine();
+  const std::pair<const char*, test::Changes> kernels[] = {
+      {"scan", {{"channels", "300"}}},
+      {"scan", {{"channels", "300"}, {"schedule", "chunk_outer"}}},
+      {"scan", {{"channels", "300"}, {"schedule", "state_outer"}}},
+      {"scan", {{"channels", "200"}, {"schedule", "channel_outer"}, {"sequence", "12000"}}},
+      {"scan", {{"channels", "200"}, {"schedule", "channel_outer_chunked"}}},
+      {"conv1d", {{"sequence", "50"}}},
+      {"conv1d", {{"sequence", "50"}, {"schedule", "whole_resident"}}},
+      {"elementwise", {{"m", "500"}}},
+      {"rope", {{"tokens", "300"}}},
+      {"rms_norm", {{"result_dtype", "fp8"}, {"tokens", "200"}}},
+      {"softmax", {{"m", "200"}}},
+      {"softmax", {{"m", "200"}, {"schedule", "three_passes"}}},
+      {"router", {}},
+      {"projection", {{"tokens", "500"}}},
+      {"moe", {}},
+      {"mlp", {{"stored_dtype", "fp32"}, {"layers", "2"}}},
+      {"mlp", {{"activation", "swiglu"}, {"dtype", "fp32"}}},
+      {"mlp", {{"schedule", "blocked"}, {"widths", "512x256"}, {"bias", "yes"}}},
+      {"transformer_block", {{"tokens", "500"}, {"head_dim", "64"}}},
+  };
+  for (const auto& [name, changes] : kernels) {
+    SCOPED_TRACE(name);
+    const LoweredWorkload l = test::lowered(machine, name, changes);
+    test::expect_conserved(l);
+    test::expect_runs(l);
+    Job group;
+    for (const CoreId core : l.job.replicas[0].cores) group.cores.push_back(l.job.cores[core.index()]);
+    expect_legal(machine, group);
+  }
+}
+
 TEST(Kernels, TooFewPsumBanksOrDmaQueuesDoNotFit) {
   MachineSpec few_banks = test::machine("trn2-48xlarge");
   few_banks.core.psum_banks = 2;

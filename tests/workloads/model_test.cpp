@@ -127,6 +127,48 @@ INSTANTIATE_TEST_SUITE_P(
                     Mapped{kTrn2, "attention", {{"window", "128"}, {"causal", "yes"}}}),
     testing::PrintToStringParamName());
 
+INSTANTIATE_TEST_SUITE_P(
+    VectorKernels, Programs,
+    testing::Values(Mapped{kTrn2, "scan", {{"channels", "300"}}},
+                    Mapped{kTrn2, "scan", {{"schedule", "chunk_outer"}, {"sequence", "700"}, {"lnc", "1"}}},
+                    Mapped{kTrn2, "scan", {{"schedule", "state_outer"}, {"channels", "4096"}, {"sequence", "512"}}},
+                    Mapped{kTrn2, "scan", {{"schedule", "state_outer"}, {"channels", "3"}, {"batch", "2"}}},
+                    Mapped{kTrn2, "scan", {{"schedule", "channel_outer"}, {"channels", "257"}, {"lnc", "1"}}},
+                    Mapped{kTrn2, "scan", {{"schedule", "channel_outer"}, {"channels", "256"}, {"sequence", "7000"}}},
+                    Mapped{kTrn2, "scan", {{"schedule", "channel_outer"}, {"channels", "256"}, {"sequence", "8192"}}},
+                    Mapped{kTrn2, "scan", {{"schedule", "channel_outer_chunked"}, {"sequence", "1100"}}},
+                    Mapped{kTrn3, "conv1d", {{"channels", "200"}, {"sequence", "100"}}},
+                    Mapped{kTrn2, "conv1d", {{"schedule", "whole_resident"}, {"sequence", "99"}, {"taps", "5"}}},
+                    Mapped{kTrn2, "elementwise", {}}, Mapped{kTrn2, "elementwise", {{"m", "1"}, {"n", "1025"}}},
+                    Mapped{kTrn2, "rms_norm", {}},
+                    Mapped{kTrn2, "rms_norm", {{"result_dtype", "fp8"}, {"tokens", "1"}}}, Mapped{kTrn2, "softmax", {}},
+                    Mapped{kTrn2, "softmax", {{"schedule", "three_passes"}, {"m", "131"}, {"n", "5000"}}},
+                    Mapped{kTrn2, "rope", {}}, Mapped{kTrn2, "rope", {{"tokens", "37"}, {"q_heads", "3"}}}),
+    testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(
+    Layers, Programs,
+    testing::Values(
+        Mapped{kTrn2, "moe", {}},
+        Mapped{kTrn3, "moe", {{"tokens", "3"}, {"dtype", "bf16"}, {"hidden", "300"}, {"expert_ffn", "256"}}},
+        Mapped{kTrn2, "moe", {{"hidden", "1"}, {"expert_ffn", "1"}, {"experts_per_token", "1"}}},
+        Mapped{kTrn2, "mlp", {{"activation", "gelu"}, {"bias", "yes"}}},
+        Mapped{kTrn2, "mlp", {{"layers", "5"}, {"stored_dtype", "fp32"}, {"tokens", "700"}, {"bias", "yes"}}},
+        Mapped{kTrn2, "mlp", {{"widths", "300x77x2000"}, {"hidden", "1"}, {"tokens", "1"}}},
+        Mapped{kTrn2, "mlp", {{"activation", "swiglu"}, {"tokens", "1000"}, {"dtype", "fp32"}}},
+        Mapped{kTrn2,
+               "mlp",
+               {{"schedule", "blocked"},
+                {"widths", "1500x300"},
+                {"bias", "yes"},
+                {"activation", "relu"},
+                {"epilogue", "log_softmax"},
+                {"lnc", "1"}}},
+        Mapped{kTrn2, "mlp", {{"schedule", "blocked"}, {"tokens", "300"}, {"layers", "3"}}}, Mapped{kTrn2, "transformer_block", {}},
+        Mapped{
+            kTrn2, "transformer_block", {{"activation", "swiglu"}, {"kv_heads", "8"}, {"lnc", "1"}, {"tokens", "700"}}},
+        Mapped{kTrn2, "transformer_block", {{"causal", "yes"}, {"tokens", "300"}, {"batch", "2"}, {"ffn", "100"}}}),
+    testing::PrintToStringParamName());
+
 // Widths smaller than the cores of a logical core, tokens than tiles, experts than ranks.
 TEST(Model, TheSmallestDimensionsRunWhicheverCoreIsLeftWithoutWork) {
   const test::Changes base = {{"layers", "2"},

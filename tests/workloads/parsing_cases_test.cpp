@@ -53,7 +53,8 @@ TEST(ParsingCases, AWrongFieldNamesItsPlaceAndWhatBelongsThere) {
       {"routing,3,,x\n", ":3:9: '3' is no possible value; use one of "},
       {"sequence_length,8,count,x\n", ":3:1: unknown workload parameter 'sequence_length'"},
       {"TP,8,count,x\n", ":3:1: unknown workload parameter 'TP'; did you mean tp?"},
-      {"n,8,count,x\n", ":3:1: 'n' is not a parameter of decode workloads; remove it (it belongs to matmul)"},
+      {"n,8,count,x\n",
+       ":3:1: 'n' is not a parameter of decode workloads; remove it (it belongs to matmul or elementwise)"},
       {"prompt_tokens,8,count,x\n", ":3:1: 'prompt_tokens' is not a parameter of decode workloads; "},
       {"phase,attention,,x\nbatch_per_replica,8,count,x\n",
        ":4:1: 'batch_per_replica' is not a parameter of attention workloads; did you mean batch? (it belongs to decode "
@@ -113,7 +114,8 @@ TEST(ParsingCases, ASettingThatTheWorkloadDoesNotReadIsRefused) {
     const char* message;
   };
   constexpr std::array kCases = std::to_array<Case>({
-      {"gpt-oss-120b-decode", "n", "'n' is not a parameter of decode workloads; remove it (it belongs to matmul)"},
+      {"gpt-oss-120b-decode", "n",
+       "'n' is not a parameter of decode workloads; remove it (it belongs to matmul or elementwise)"},
       {"matmul", "tp", "'tp' is not a parameter of matmul workloads; remove it (it belongs to decode or prefill)"},
       {"matmul", "context", "'context' is not a parameter of matmul workloads; remove it (it belongs to decode or "},
       {"attention", "batch_per_replica",

@@ -13,6 +13,7 @@ constexpr std::uint64_t kFp32Bytes = 4;
 constexpr std::uint64_t kPacked = 4;
 constexpr std::uint64_t kSpilledBuffers = 4;
 constexpr std::uint32_t kTransposeBanks = 2;
+constexpr std::uint64_t kTurnedAhead = 4;  // banks of transposes that are done before they are needed
 
 constexpr std::size_t index(Axis axis) {
   return static_cast<std::size_t>(axis);
@@ -66,6 +67,14 @@ struct Residency {
     }
     return {all[place[at]]};
   }
+  /// How much of the loads ahead is to be started by the visit at `at`: spread over the first half of a unit's visits.
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> progress(const Blocks& b,
+                                                                 const std::array<std::size_t, 3>& at) const {
+    if (level == 0) return {1, 1};
+    const std::uint64_t all = level == 2 ? b.count(2) : b.count(1) * b.count(2);
+    const std::uint64_t visit = level == 2 ? at[2] : at[1] * b.count(2) + at[2];
+    return {std::min(2 * (visit + 1), all), all};
+  }
   /// Times that the whole operand is read.
   [[nodiscard]] std::uint64_t reads(const Blocks& b) const { return !whole && level == 0 ? b.count(0) : 1; }
 
@@ -83,6 +92,7 @@ class Blocked {
 
   void emit() {
     lhs_unit_ = rhs_unit_ = std::nullopt;
+    turned_ = 0;
     for (std::size_t i = 0; i < blocks_.count(0); ++i) {
       for (std::size_t j = 0; j < blocks_.count(1); ++j) {
         for (std::size_t l = 0; l < blocks_.count(2); ++l) visit({i, j, l});
@@ -117,22 +127,18 @@ class Blocked {
       const std::uint64_t need = operands + kSpilledBuffers * sum_slot_;
       if (need > room || blocks_.level(Axis::kK) == 2) throw InfeasibleError("the blocks do not fit SBUF");
       kept = (room - need) / sum_slot_;
-      spill_ring_ = w_.program().sbuf_ring(Bytes(sum_slot_), kSpilledBuffers);
+      new_ring_ = w_.program().sbuf_ring(Bytes(sum_slot_), kSpilledBuffers / 2);
+      spill_ring_ = w_.program().sbuf_ring(Bytes(sum_slot_), kSpilledBuffers / 2);
       room -= kSpilledBuffers * sum_slot_;
     }
     kept_ = kept;
     room -= kept * sum_slot_;
-    reserve_operands(room);
+    room -= rhs_->least();
+    lhs_->reserve(room);
+    room += rhs_->least();
+    rhs_->reserve(room);
     const std::uint64_t more = std::min(live == kept ? live : 0, room / sum_slot_);
     if (kept + more > 0) sum_ring_ = w_.program().sbuf_ring(Bytes(sum_slot_), static_cast<std::uint32_t>(kept + more));
-  }
-
-  void reserve_operands(std::uint64_t& room) {
-    std::uint64_t for_lhs = room - rhs_->least();
-    const std::uint64_t before = for_lhs;
-    lhs_->reserve(for_lhs);
-    room -= before - for_lhs;
-    rhs_->reserve(room);
   }
 
   // Result tiles whose sums live at the same time: those that the loops inside k's go over, and the block.
@@ -160,7 +166,7 @@ class Blocked {
     plan.turns = true;
     plan.traffic = lhs ? Traffic::kActivations : Traffic::kWeights;
     plan.dtype = s_.dtype;
-    plan.buffers = s_.buffers;
+    plan.single = s_.buffers == 1;
     plan.units = residency.units(blocks_);
     plan.unit = [=, this](std::size_t unit) { return pieces(lhs, residency, unit); };
     const auto largest = pieces(lhs, residency, 0);  // the first block of an axis is its largest
@@ -208,19 +214,22 @@ class Blocked {
   void begin_units(const std::array<std::size_t, 3>& at) {
     const auto begin = [&](OperandStream& stream, const Residency& residency, std::optional<std::size_t>& open) {
       const std::size_t unit = residency.unit(blocks_, at);
-      if (open == unit) return;
+      if (open != unit) stream.begin(unit);
       open = unit;
-      stream.begin(unit);
     };
     begin(*rhs_, rhs_residency_, rhs_unit_);
     const std::optional<std::size_t> before = lhs_unit_;
     begin(*lhs_, lhs_residency_, lhs_unit_);
-    if (!s_.transpose_lhs || before == lhs_unit_) return;
+    if (before != lhs_unit_) unit_results_ = 0;
+    for (const auto& [stream, residency] : {std::pair{&*rhs_, &rhs_residency_}, std::pair{&*lhs_, &lhs_residency_}}) {
+      const auto [part, of_parts] = residency->progress(blocks_, at);
+      stream->ahead(part, of_parts);
+    }
+    if (!s_.transpose_lhs) return;
     for (LoadedTile* tile : lhs_->take_fresh()) {
       tile->raw = true;
       to_turn_.push_back(tile);
     }
-    unit_results_ = unit_all_results_ = lhs_->uses() / ceil_div(s_.block_k, tile_.k);
   }
 
   // One bank accumulates over the k tiles of the block; adding it to the sum in SBUF empties it.
@@ -259,12 +268,13 @@ class Blocked {
       to_turn_.pop_front();
       turned = w_.transpose(tile_.m, tile_.k, 1, {group.back()->ready}, s_.dtype);
     }
-    const Engine engine = parts_.next_drain();
+    // The vector engine has the sums to add.
     const Handle copied = w_.run(
-        engine,
+        s_.evacuation.value_or(Engine::kScalar),
         {.op = Op::kCopy, .free = Count::constant(tile_.m * group.size()), .source = Space::kPsum, .dtype = s_.dtype},
         {turned});
     w_.segment().release(copied, parts_.transpose_bank());
+    turned_ += group.size();
     for (LoadedTile* tile : group) {
       tile->ready = copied;
       tile->raw = false;
@@ -275,11 +285,13 @@ class Blocked {
     while (tile.raw) turn_group();
   }
 
-  // Tiles of the next unit are turned between the products of this one, evenly.
+  // Tiles are turned between the products of others, a unit ahead, or some groups if units are small.
   void turn_some() {
-    const std::uint64_t left = unit_results_ > 0 ? unit_results_-- : 1;
-    const std::uint64_t due = ceil_div(to_turn_.size(), left * std::max<std::uint64_t>(1, tile_.n / tile_.m));
-    for (std::uint64_t i = 0; i < due && left < unit_all_results_; ++i) turn_group();
+    const std::uint64_t results = lhs_->uses() / ceil_div(s_.block_k, tile_.k);
+    const std::uint64_t used = lhs_->before() + lhs_->pieces() * ++unit_results_ / std::max<std::uint64_t>(1, results);
+    const std::uint64_t group = std::max<std::uint64_t>(1, tile_.n / tile_.m);
+    const std::uint64_t ahead = std::max(lhs_->pieces(), kTurnedAhead * group);
+    while (to_turn_.size() >= group && turned_ + group <= used + ahead) turn_group();
   }
 
   Handle add(Range m, Range n, Range k, Handle product) {
@@ -303,13 +315,15 @@ class Blocked {
 
   struct Sum {
     Handle ready;
+    BufferRing ring;
     bool spills = false;
   };
 
   void open_sum(Sum& sum, Range n) {
     sum.spills = spill_ring_.has_value() && open_sums_ >= kept_;
     if (!sum.spills) ++open_sums_;
-    w_.segment().acquire(Engine::kVector, sum.spills ? *spill_ring_ : sum_ring_);
+    sum.ring = sum.spills ? new_ring_ : sum_ring_;
+    w_.segment().acquire(Engine::kVector, sum.ring);
     sum.ready = w_.run(Engine::kVector,
                        {.op = Op::kMemset, .free = Count::constant(n.size), .dtype = s_.accumulator_dtype}, {});
   }
@@ -317,11 +331,12 @@ class Blocked {
   void spill(Sum& sum, Range m, Range n, Handle added) {
     sum.ready = parts_.store(Engine::kGpSimd, Queue::kStore, m.size, n.size, s_.accumulator_dtype, s_.accumulator_dtype,
                              {added});
-    w_.segment().release(sum.ready, *spill_ring_);
+    w_.segment().release(sum.ready, sum.ring);
   }
 
   void reload(Sum& sum, Range m, Range n) {
-    w_.segment().acquire(Engine::kGpSimd, *spill_ring_);
+    sum.ring = *spill_ring_;
+    w_.segment().acquire(Engine::kGpSimd, sum.ring);
     sum.ready = parts_.load(Engine::kGpSimd, Queue::kExpertBiases, m.size, n.size, s_.accumulator_dtype,
                             Traffic::kActivations, {sum.ready});
   }
@@ -331,7 +346,7 @@ class Blocked {
     std::vector<BufferRing> rings;
     for (const Range& part : cut(n, tile_.n)) {
       const auto sum = sums_.find({m.begin, part.begin});
-      rings.push_back(sum->second.spills ? *spill_ring_ : sum_ring_);
+      rings.push_back(sum->second.ring);
       if (!sum->second.spills) --open_sums_;
       sums_.erase(sum);
     }
@@ -364,9 +379,11 @@ class Blocked {
   Residency lhs_residency_{blocks_, Axis::kN, false}, rhs_residency_{blocks_, Axis::kM, false};
   std::optional<std::size_t> lhs_unit_, rhs_unit_;
   std::deque<LoadedTile*> to_turn_;
-  std::uint64_t unit_results_ = 0, unit_all_results_ = 0;  ///< result tiles still to come of this unit of A, and all
+  std::uint64_t unit_results_ = 0;  ///< result tiles of this unit of A
+  std::uint64_t turned_ = 0;        ///< tiles of A
   BufferRing pack_ring_, sum_ring_;
-  std::optional<BufferRing> spill_ring_;
+  BufferRing new_ring_;                   ///< sums that will go through HBM, before they do so first
+  std::optional<BufferRing> spill_ring_;  ///< the same when they come back
   std::uint64_t sum_slot_ = 0;
   std::uint64_t kept_ = 0;       ///< sums that stay in SBUF while others go through HBM
   std::uint64_t open_sums_ = 0;  ///< of those that stay
@@ -389,8 +406,8 @@ void blocked_matmul(TileWriter& w, const ScheduledMatmul& s) {
 MatmulReads blocked_matmul_reads(const CoreSpec& core, const ScheduledMatmul& s) {
   if (is_empty(s)) return {};
   const Blocks blocks(s);
-  const std::uint64_t once =
-      loaded_bytes({0, s.k}, s.block_k, TileShape(core, s.dtype).k, {0, s.n}, s.block_n, s.load_n, s.dtype);
+  const std::uint64_t once = loaded_bytes({0, s.k}, s.block_k, TileShape(core, s.dtype, s.transpose_lhs).k, {0, s.n},
+                                          s.block_n, s.load_n, s.dtype);
   return {once * Residency(blocks, Axis::kM, false).reads(blocks) * s.batch, 0};
 }
 

@@ -31,7 +31,10 @@ class Lora {
     const std::uint64_t k_tiles = ceil_div(s_.block_k, tile_.k);
     row_ring_ = ring(s_.load_k, kBuffers * ceil_div(s_.block_m, tile_.m));
     turned_ring_ = ring(s_.block_m, kBuffers * k_tiles);
-    flow_ring_ = ring(s_.block_m, kFlowing);
+    new_rings_ = DrainRings(w_.program(), storage_bytes(s_.block_m, s_.dtype), kFlowing / 2, s_.evacuation);
+    if (s_.evacuation == Engine::kScalar)
+      throw InfeasibleError("the sums of this schedule are made by the vector engine");
+    flow_ring_ = ring(s_.block_m, kFlowing / 2);
     const std::uint64_t taken = w_.program().sbuf_per_partition().count();
     const std::uint64_t has = w_.core().sbuf_per_partition.count(), slot = storage_bytes(s_.load_n, s_.dtype);
     const std::uint64_t left = taken < has ? (has - taken) / slot : 0;
@@ -50,9 +53,10 @@ class Lora {
  private:
   using Place = std::pair<std::uint64_t, std::uint64_t>;
 
-  Handle load(BufferRing ring, std::uint64_t rows, std::uint64_t columns, Traffic traffic, Handle after = {}) {
+  Handle load(BufferRing ring, std::uint64_t rows, std::uint64_t columns, Traffic traffic, Handle after = {},
+              Handle also = {}) {
     w_.segment().acquire(Engine::kSync, ring);
-    return parts_.load(Engine::kSync, Queue::kTiles, rows, columns, s_.dtype, traffic, {after});
+    return parts_.load(Engine::kSync, Queue::kTiles, rows, columns, s_.dtype, traffic, {after, also});
   }
 
   // Sends [rows x columns] to HBM and frees its buffer.
@@ -65,12 +69,11 @@ class Lora {
   // The row tiles of block m at contraction k, side by side in one bank, and their copy.
   LoadedTile turn(const std::vector<Handle>& rows, Range m, Range k, std::uint64_t uses) {
     w_.segment().acquire(Engine::kTensor, parts_.transpose_bank());
+    w_.segment().acquire(Engine::kTensor, turned_ring_);
     Handle turned;
     for (std::size_t i = 0; i < rows.size(); ++i) turned = w_.transpose(tile_.m, k.size, 1, {rows[i]}, s_.dtype);
     last_turned_ = turned;
-    const Engine engine = parts_.next_drain();
-    w_.segment().acquire(engine, turned_ring_);
-    const Handle copied = parts_.copy(engine, k.size, m.size, {turned});
+    const Handle copied = parts_.copy(parts_.next_drain(), k.size, m.size, {turned});
     w_.segment().release(copied, parts_.transpose_bank());
     return {.ready = copied, .uses = uses};
   }
@@ -147,10 +150,10 @@ class Lora {
                                          {second.ready, inner[i]});
         if (--second.uses == 0) w_.segment().release(product, rhs_ring_);
         const Engine engine = parts_.next_drain();
-        w_.segment().acquire(engine, flow_ring_);
+        w_.segment().acquire(engine, new_rings_.on(engine));
         const Handle copied = parts_.copy(engine, tile.size, blocks[i].size, {product});
         w_.segment().release(copied, parts_.bank());
-        corrections_[{blocks[i].begin, tile.begin}] = spill(flow_ring_, tile.size, blocks[i].size, copied);
+        corrections_[{blocks[i].begin, tile.begin}] = spill(new_rings_.on(engine), tile.size, blocks[i].size, copied);
       }
     }
   }
@@ -195,12 +198,13 @@ class Lora {
     return turned;
   }
 
+  // Not before the last transpose has its buffer: it would wait for those that this takes.
   std::vector<LoadedTile> fetched_rows(Range m, const std::vector<Range>& k_tiles, std::uint64_t uses) {
     std::vector<LoadedTile> fetched;
     for (const Range& k : k_tiles) {
-      fetched.push_back(
-          {.ready = load(turned_ring_, k.size, m.size, Traffic::kActivations, rows_in_hbm_.at({m.begin, k.begin})),
-           .uses = uses});
+      fetched.push_back({.ready = load(turned_ring_, k.size, m.size, Traffic::kActivations,
+                                       rows_in_hbm_.at({m.begin, k.begin}), last_turned_),
+                         .uses = uses});
     }
     return fetched;
   }
@@ -208,7 +212,7 @@ class Lora {
   void add(Range m, Range n, Range k, Handle product) {
     Handle& sum = sums_[{m.begin, n.begin}];
     if (k.begin == 0) {
-      w_.segment().acquire(Engine::kVector, flow_ring_);
+      w_.segment().acquire(Engine::kVector, new_rings_.vector);
       sum = w_.run(Engine::kVector, {.op = Op::kMemset, .free = Count::constant(m.size), .dtype = s_.dtype}, {});
     } else {
       sum = load(flow_ring_, n.size, m.size, Traffic::kActivations, sum);
@@ -221,7 +225,7 @@ class Lora {
                                  .second = Space::kSbuf},
                                 {product, sum});
     w_.segment().release(added, parts_.bank());
-    sum = spill(flow_ring_, n.size, m.size, added);
+    sum = spill(k.begin == 0 ? new_rings_.vector : flow_ring_, n.size, m.size, added);
   }
 
   // Adds the low-rank part, turns the result so that rows lie on partitions, and stores it.
@@ -255,6 +259,7 @@ class Lora {
   MatmulParts parts_;
   const TileShape& tile_;
   BufferRing row_ring_, turned_ring_, rhs_ring_, flow_ring_;
+  DrainRings new_rings_;  ///< partial results before they first go to HBM
   Handle last_turned_;
   std::map<Place, Handle> rows_in_hbm_;  ///< transposed A, by first row and contraction
   std::map<Place, Handle> corrections_;  ///< low-rank part in HBM, by first row and column
@@ -271,7 +276,7 @@ void lora_matmul(TileWriter& w, const ScheduledMatmul& s) {
 
 MatmulReads lora_matmul_reads(const CoreSpec& core, const ScheduledMatmul& s) {
   if (is_empty(s)) return {};
-  const std::uint64_t k = TileShape(core, s.dtype).k;
+  const std::uint64_t k = TileShape(core, s.dtype, s.transpose_lhs).k;
   const std::uint64_t halves = cut({0, ceil_div(s.m, s.block_m)}, ceil_div(ceil_div(s.m, s.block_m), kHalves)).size();
   const std::uint64_t once = loaded_bytes({0, s.k}, s.block_k, k, {0, s.n}, s.block_n, s.block_n, s.dtype);
   const std::uint64_t first = loaded_bytes({0, s.k}, s.k, k, {0, s.lora_rank}, s.lora_rank, s.lora_rank, s.dtype);

@@ -3,6 +3,11 @@
 #include "models/mechanism/error.h"
 
 namespace trnsim {
+namespace {
+
+constexpr std::uint64_t kAhead = 16384;  // bytes per partition that an operand has at least, however small its blocks
+
+}  // namespace
 
 std::vector<Range> cut(Range range, std::uint64_t step) {
   std::vector<Range> parts;
@@ -12,12 +17,27 @@ std::vector<Range> cut(Range range, std::uint64_t step) {
   return parts;
 }
 
-TileShape::TileShape(const CoreSpec& core, Dtype dtype)
+TileShape::TileShape(const CoreSpec& core, Dtype dtype, bool turned)
     : m(features_per_tile(core)),
       n(core.moving_columns()),
       k(is_microscaled(dtype)  ? core.tensor.mx_rows
         : dtype == Dtype::kFp8 ? core.tensor.fp8_rows
-                               : core.tensor.rows) {}
+                               : core.tensor.rows) {
+  if (turned) k = std::min(k, m);
+}
+
+ScheduledMatmul by_whole_tiles(const CoreSpec& core, ScheduledMatmul s) {
+  const TileShape tile(core, s.dtype, s.transpose_lhs);
+  const auto round = [](std::uint64_t& part, std::uint64_t unit, std::uint64_t most) {
+    part = std::min(ceil_div(part, unit) * unit, most);
+  };
+  round(s.block_k, tile.k, s.k);
+  round(s.load_m, tile.m, s.block_m);
+  round(s.load_n, tile.n, s.block_n);
+  round(s.load_k, tile.k, s.block_k);
+  round(s.store_n, tile.n, s.block_n);
+  return s;
+}
 
 std::uint64_t loaded_bytes(Range k, std::uint64_t block_k, std::uint64_t tile_k, Range other, std::uint64_t block,
                            std::uint64_t load, Dtype dtype) {
@@ -36,11 +56,17 @@ std::uint64_t slot_bytes(const CoreSpec& core, std::uint64_t rows, std::uint64_t
   return ceil_div(storage_bytes(rows * columns, dtype), std::min<std::uint64_t>(rows, core.partitions));
 }
 
+DrainRings::DrainRings(ProgramBuilder& program, std::uint64_t slot, std::uint64_t depth, std::optional<Engine> only) {
+  const auto half = static_cast<std::uint32_t>(only ? depth : ceil_div(depth, std::uint64_t{2}));
+  if (only != Engine::kScalar) vector = program.sbuf_ring(Bytes(slot), half);
+  if (only != Engine::kVector) scalar = program.sbuf_ring(Bytes(slot), half);
+}
+
 // Descriptors of fixed addresses are made ahead where no hardware makes them on the way.
 MatmulParts::MatmulParts(TileWriter& w, const ScheduledMatmul& s, std::uint32_t transposes)
     : w_(w),
       s_(s),
-      tile_(w.core(), s.dtype),
+      tile_(w.core(), s.dtype, s.transpose_lhs),
       generation_(w.machine().dma.hardware_generators > 0 ? DescriptorGeneration::kHardware
                                                           : DescriptorGeneration::kPrebuilt) {
   const std::uint32_t all = w.core().psum_banks;
@@ -120,64 +146,86 @@ Handle MatmulParts::accumulate(std::span<const Step> steps, std::uint64_t column
   return last;
 }
 
+OperandStream::OperandStream(MatmulParts& parts, Plan plan)
+    : parts_(parts), plan_(std::move(plan)), buffers_(even(plan_.pieces)) {}
+
+// Buffers dealt to two queues: as many for each.
+std::uint64_t OperandStream::even(std::uint64_t count) const {
+  return plan_.turns ? ceil_div(count, kLoadQueues.size()) * kLoadQueues.size() : count;
+}
+
 void OperandStream::reserve(std::uint64_t& room) {
   if (least() > room) throw InfeasibleError("an operand block needs more SBUF than is left");
-  const std::uint64_t wanted = plan_.units > 1 ? (plan_.buffers - 1) * plan_.pieces : 0;
-  const std::uint64_t more = std::min(wanted, (room - least()) / plan_.slot);
-  spare_ = more;
-  room -= least() + more * plan_.slot;
+  room -= least();
+  std::uint64_t wanted = plan_.pieces;
+  if (!plan_.single && plan_.units > 1) wanted = std::max(2 * plan_.pieces, kAhead / plan_.slot);
+  while (buffers_ < wanted && room >= plan_.slot * even(1)) {
+    buffers_ += even(1);
+    room -= plan_.slot * even(1);
+  }
   // Each queue has buffers of its own, so that one cannot take those that the other needs first.
-  for (std::size_t q = 0; q < kLoadQueues.size(); ++q) {
-    const std::uint64_t depth = plan_.turns ? dealt(plan_.pieces, q) + dealt(more, q)
-                                : q == 0    ? plan_.pieces + more
-                                            : 0;
-    if (depth == 0) continue;
-    rings_[q] = parts_.writer().program().sbuf_ring(Bytes(plan_.slot), static_cast<std::uint32_t>(depth));
+  const std::size_t queues = plan_.turns ? kLoadQueues.size() : 1;
+  for (std::size_t q = 0; q < queues; ++q) {
+    rings_[q] = parts_.writer().program().sbuf_ring(Bytes(plan_.slot), static_cast<std::uint32_t>(buffers_ / queues));
   }
 }
 
 void OperandStream::begin(std::size_t unit) {
   if (unit == 0) {
-    current_pieces_ = plan_.unit(0);
+    window_.clear();
+    next_unit_ = 0;
+    loaded_ = before_ = 0;
   } else {
-    current_pieces_ = std::exchange(next_pieces_, {});
-    current_ = std::exchange(next_, {});
+    before_ += window_.front().pieces.size();
+    window_.pop_front();
   }
-  load(current_, current_pieces_, current_pieces_.size());
-  if (unit + 1 == plan_.units) return;
-  next_pieces_ = plan_.unit(unit + 1);
-  load(next_, next_pieces_, static_cast<std::size_t>(std::min<std::uint64_t>(spare_, next_pieces_.size())));
+  if (window_.empty()) window_.push_back({plan_.unit(next_unit_++), {}});
+  load(window_.front(), window_.front().pieces.size());
 }
 
-void OperandStream::load(Tiles& tiles, const std::vector<Piece>& pieces, std::size_t most) {
+void OperandStream::ahead(std::uint64_t part, std::uint64_t of_parts) {
+  const std::uint64_t more = buffers_ > pieces() ? (buffers_ - pieces()) * part / of_parts : 0;
+  const std::uint64_t most = pieces() + more;
+  for (std::size_t at = 0; loaded_ < before_ + most; ++at) {
+    if (at == window_.size()) {
+      if (next_unit_ == plan_.units) return;
+      window_.push_back({plan_.unit(next_unit_++), {}});
+    }
+    load(window_[at], most);
+  }
+}
+
+// Loads pieces of `unit` until it is complete or `most` buffers hold pieces from the present unit on.
+void OperandStream::load(Unit& unit, std::uint64_t most) {
   SegmentBuilder& segment = parts_.writer().segment();
-  for (std::size_t i = tiles.size(); i < most; ++i) {
-    const Piece& piece = pieces[i];
-    const std::size_t queue = plan_.turns ? i % kLoadQueues.size() : 0;
+  while (unit.tiles.size() < unit.pieces.size() && loaded_ < before_ + most) {
+    const Piece& piece = unit.pieces[unit.tiles.size()];
+    const std::size_t queue = plan_.turns ? loaded_ % kLoadQueues.size() : 0;
     const LoadQueue by = plan_.turns ? kLoadQueues[queue] : LoadQueue{Engine::kGpSimd, Queue::kInput};
     segment.acquire(by.engine, rings_[queue]);
-    LoadedTile& tile = tiles[{piece.at, piece.k}];
+    LoadedTile& tile = unit.tiles[{piece.at, piece.k}];
     tile.ready = parts_.load(by.engine, by.queue, piece.rows, piece.columns, plan_.dtype, plan_.traffic);
     tile.uses = piece.uses;
     tile.queue = static_cast<std::uint8_t>(queue);
     fresh_.push_back(&tile);
+    ++loaded_;
   }
 }
 
 std::uint64_t OperandStream::uses() const {
   std::uint64_t sum = 0;
-  for (const Piece& piece : current_pieces_) sum += piece.uses;
+  for (const Piece& piece : window_.front().pieces) sum += piece.uses;
   return sum;
 }
 
 void OperandStream::spend(Handle product, const LoadedTile& tile) {
   if (tile.uses > 0) return;
   SegmentBuilder& segment = parts_.writer().segment();
-  if (plan_.buffers > 1) return segment.release(product, rings_[tile.queue]);
+  if (!plan_.single) return segment.release(product, rings_[tile.queue]);
   ++spent_[tile.queue];
   std::uint64_t spent = 0;
   for (const std::uint32_t of_queue : spent_) spent += of_queue;
-  if (spent < current_pieces_.size()) return;
+  if (spent < pieces()) return;
   for (std::size_t q = 0; q < spent_.size(); ++q) segment.signal(product, rings_[q].free_slots, spent_[q]);
   spent_ = {};
 }

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -24,9 +27,13 @@ struct Range {
 
 /// Tile extents of a core: stationary [k x m], moving [k x n], results [m x n] in one PSUM bank.
 struct TileShape {
-  TileShape(const CoreSpec& core, Dtype dtype);
+  /// `turned`: A is transposed on the tensor engine, hence k is no longer than what that takes.
+  TileShape(const CoreSpec& core, Dtype dtype, bool turned);
   std::uint64_t m = 0, n = 0, k = 0;
 };
+
+/// The same matmul with loads and stores rounded up to whole tiles, at most a block.
+[[nodiscard]] ScheduledMatmul by_whole_tiles(const CoreSpec& core, ScheduledMatmul s);
 
 /// Bytes of an operand that is loaded as [k tile x load] pieces of blocks of [block_k x block].
 [[nodiscard]] std::uint64_t loaded_bytes(Range k, std::uint64_t block_k, std::uint64_t tile_k, Range other,
@@ -57,6 +64,17 @@ inline constexpr std::array<LoadQueue, 2> kLoadQueues = {LoadQueue{Engine::kSync
 [[nodiscard]] constexpr std::uint64_t dealt(std::uint64_t count, std::size_t queue) {
   return (count + kLoadQueues.size() - 1 - queue) / kLoadQueues.size();
 }
+
+/// Buffers that vector and scalar fill in turn when they empty PSUM. Each has its own, so that neither can take those
+/// that the other needs first.
+struct DrainRings {
+  DrainRings() = default;
+  /// `depth` buffers of `slot` bytes per partition, all for `only` if one engine empties PSUM alone.
+  DrainRings(ProgramBuilder& program, std::uint64_t slot, std::uint64_t depth, std::optional<Engine> only);
+  [[nodiscard]] BufferRing on(Engine engine) const { return engine == Engine::kVector ? vector : scalar; }
+
+  BufferRing vector, scalar;
+};
 
 /// Emission helpers of one core's matmul. PSUM is a ring of whole banks.
 class MatmulParts {
@@ -103,7 +121,8 @@ class MatmulParts {
 };
 
 /// An operand that arrives by loads of equal size in a ring of buffers, unit after unit: a unit is what is in use at
-/// the same time (a block, or a strip of blocks). While one is in use, the next is loaded as far as there is room.
+/// the same time (a block, or a strip of blocks). While one is in use, the next ones are loaded as far as there are
+/// buffers.
 class OperandStream {
  public:
   struct Piece {
@@ -116,43 +135,53 @@ class OperandStream {
   struct Plan {
     Traffic traffic = Traffic::kActivations;
     Dtype dtype = Dtype::kBf16;
-    std::uint64_t slot = 0;     ///< bytes of a load per partition
-    std::uint64_t pieces = 0;   ///< of the largest unit
-    bool turns = false;         ///< loads take turns between queues; else GpSimd starts them all
-    std::uint64_t buffers = 2;  ///< units wanted in SBUF; 1: a unit is loaded when the one before is used up
+    std::uint64_t slot = 0;    ///< bytes of a load per partition
+    std::uint64_t pieces = 0;  ///< of the largest unit
     std::size_t units = 0;
+    bool turns = false;   ///< loads take turns between the load queues; else GpSimd starts them all
+    bool single = false;  ///< one unit at a time: its buffers are free when all of it is used up
     std::function<std::vector<Piece>(std::size_t unit)> unit;
   };
 
-  OperandStream(MatmulParts& parts, Plan plan) : parts_(parts), plan_(std::move(plan)) {}
+  OperandStream(MatmulParts& parts, Plan plan);
 
-  [[nodiscard]] const Plan& plan() const { return plan_; }
   /// Bytes per partition of one unit.
-  [[nodiscard]] std::uint64_t least() const { return plan_.pieces * plan_.slot; }
-  /// Takes its buffers out of `room` bytes per partition: at least one unit, at most all that it wants.
+  [[nodiscard]] std::uint64_t least() const { return even(plan_.pieces) * plan_.slot; }
+  /// Takes its buffers out of `room` bytes per partition: one unit, and a second or some loads more as far as they fit.
+  /// REQUIRES: called once, before the first unit.
   void reserve(std::uint64_t& room);
-  /// Emits what is left to load of `unit`, then what there is room for of the next.
+  /// Emits what is left to load of `unit`, which is used from now on.
   void begin(std::size_t unit);
-  [[nodiscard]] LoadedTile& find(std::uint64_t at, std::uint64_t k) { return current_.at({at, k}); }
-  /// One of its rings, for who comes when it is through.
-  [[nodiscard]] BufferRing ring() const { return rings_[0]; }
+  /// Emits loads of the units that follow as far as there are buffers: `part` of `of_parts` of them, so that they come
+  /// evenly while the present unit is used.
+  void ahead(std::uint64_t part, std::uint64_t of_parts);
+  [[nodiscard]] LoadedTile& find(std::uint64_t at, std::uint64_t k) { return window_.front().tiles.at({at, k}); }
   /// To be told of each product that reads `tile`.
   void spend(Handle product, const LoadedTile& tile);
-  /// Matmuls that read the present unit.
+  /// Pieces of the present unit, matmuls that read them, and pieces of the units before.
+  [[nodiscard]] std::uint64_t pieces() const { return window_.front().pieces.size(); }
   [[nodiscard]] std::uint64_t uses() const;
+  [[nodiscard]] std::uint64_t before() const { return before_; }
   /// Loads that nobody took yet, oldest first.
   [[nodiscard]] std::vector<LoadedTile*> take_fresh() { return std::exchange(fresh_, {}); }
+  /// One of its rings, for who comes when it is through.
+  [[nodiscard]] BufferRing ring() const { return rings_[0]; }
 
  private:
-  using Tiles = std::map<std::pair<std::uint64_t, std::uint64_t>, LoadedTile>;
-  void load(Tiles& tiles, const std::vector<Piece>& pieces, std::size_t most);
+  struct Unit {
+    std::vector<Piece> pieces;
+    std::map<std::pair<std::uint64_t, std::uint64_t>, LoadedTile> tiles;
+  };
+  [[nodiscard]] std::uint64_t even(std::uint64_t count) const;
+  void load(Unit& unit, std::uint64_t most);
 
   MatmulParts& parts_;
   Plan plan_;
+  std::uint64_t buffers_;
   std::array<BufferRing, kLoadQueues.size()> rings_;
-  std::uint64_t spare_ = 0;  ///< buffers beyond those of one unit
-  std::vector<Piece> current_pieces_, next_pieces_;
-  Tiles current_, next_;
+  std::deque<Unit> window_;  ///< the present unit and those that are being loaded
+  std::size_t next_unit_ = 0;
+  std::uint64_t before_ = 0, loaded_ = 0;  ///< pieces
   std::vector<LoadedTile*> fresh_;
   std::array<std::uint32_t, kLoadQueues.size()> spent_{};  ///< pieces used up of a unit that is freed as a whole
 };

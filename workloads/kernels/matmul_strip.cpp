@@ -27,7 +27,7 @@ enum class RhsStay : std::uint8_t { kAll, kBlock, kPass };
 
 /// SBUF per partition: what is kept of both operands, by what fits.
 struct StripPlan {
-  StripPlan(const CoreSpec& core, const ScheduledMatmul& s) : tile(core, s.dtype) {
+  StripPlan(const CoreSpec& core, const ScheduledMatmul& s) : tile(core, s.dtype, true) {
     const auto bytes = [&](std::uint64_t elements) { return storage_bytes(elements, s.dtype); };
     norms = s.prologue == MatmulPrologue::kAddRmsNorm;
     if (norms && s.block_m > tile.m) throw InfeasibleError("a prologue takes one row tile at a time as block_m");
@@ -84,11 +84,8 @@ class Strip {
       norm_ring_ = ring(storage_bytes(s_.k, s_.dtype), kBuffers);
       sum_ring_ = ring(storage_bytes(s_.k, s_.dtype), kOperandsOfTheSum * kBuffers);
     }
-    if (s_.epilogue == MatmulEpilogue::kSoftmax) {
-      plan_scores();
-    } else {
-      result_ring_ = ring(storage_bytes(tile_.n, s_.dtype), kStagedResults);
-    }
+    result_rings_ = DrainRings(w_.program(), storage_bytes(tile_.n, s_.dtype), kStagedResults, s_.evacuation);
+    if (s_.epilogue == MatmulEpilogue::kSoftmax) plan_scores();
   }
 
   void product() {
@@ -111,6 +108,10 @@ class Strip {
 
  private:
   using Place = std::pair<std::uint64_t, std::uint64_t>;
+  struct Copied {
+    Handle ready;
+    BufferRing ring;
+  };
   struct Score {
     Handle ready;
     Handle maximum;
@@ -126,7 +127,7 @@ class Strip {
     if (rhs_.find({n.begin, 0}) == rhs_.end()) load_block(n);
     for (const Range& m_tile : cut(m, tile_.m)) {
       for (const Range& store : cut(n, s_.store_n)) {
-        std::vector<Handle> copied;
+        std::vector<Copied> copied;
         for (const Range& n_tile : cut(store, tile_.n)) {
           w_.segment().acquire(Engine::kTensor, parts_.bank());
           const auto steps = steps_of(m_tile, n_tile, n);
@@ -177,7 +178,7 @@ class Strip {
       }
     }
     rhs_.clear();
-    std::vector<Handle> copied;
+    std::vector<Copied> copied;
     for (const Bank& bank : banks) {
       copied.push_back(drain(bank.m, bank.n, bank.product));
       const Range store{n.begin + (bank.n.begin - n.begin) / s_.store_n * s_.store_n, 0};
@@ -211,6 +212,7 @@ class Strip {
         const Handle rows = plan_.norms ? normed_ : load_rows(m_tile, strip);
         for (const Range& k : cut(strip, tile_.k)) {
           if (group.empty()) w_.segment().acquire(Engine::kTensor, parts_.transpose_bank());
+          w_.segment().acquire(Engine::kTensor, turned_ring_);  // it frees them itself: nobody else takes one first
           turned = w_.transpose(m_tile.size, k.size, 1, {rows}, s_.dtype);
           LoadedTile& tile = turned_[{m_tile.begin, k.begin}];
           tile = {.ready = {}, .uses = uses};
@@ -234,29 +236,30 @@ class Strip {
 
   void put_back(std::vector<LoadedTile*>& group, Handle turned) {
     const Engine engine = parts_.next_drain();
-    w_.segment().wait(engine, turned_ring_.free_slots, static_cast<std::uint32_t>(group.size()));
     const Handle copied = parts_.copy(engine, tile_.k, tile_.m * group.size(), {turned});
     w_.segment().release(copied, parts_.transpose_bank());
     for (LoadedTile* tile : group) tile->ready = copied;
     group.clear();
   }
 
-  Handle drain(Range m, Range n, Handle product) {
+  Copied drain(Range m, Range n, Handle product) {
     const Engine engine = parts_.next_drain();
     const bool scores = s_.epilogue == MatmulEpilogue::kSoftmax;
-    w_.segment().acquire(engine, scores ? score_ring_ : result_ring_);
+    const bool spills = scores && m.begin / tile_.m >= kept_rows_;
+    const BufferRing ring = scores && !spills ? score_ring_ : result_rings_.on(engine);
+    w_.segment().acquire(engine, ring);
     const Handle copied = parts_.copy(engine, m.size, n.size, {product});
     w_.segment().release(copied, parts_.bank());
-    if (scores) keep_score(m, n, copied);
-    return copied;
+    if (scores) keep_score(m, n, spills, {copied, ring});
+    return {copied, ring};
   }
 
-  void finish(Range m, Range n, const std::vector<Handle>& copied) {
+  void finish(Range m, Range n, const std::vector<Copied>& copied) {
     if (s_.epilogue == MatmulEpilogue::kSoftmax) return;
-    const Handle other = copied.size() > 1 ? copied[copied.size() - 2] : Handle{};
-    const Handle stored =
-        parts_.store(Engine::kGpSimd, Queue::kStore, m.size, n.size, s_.dtype, s_.result_dtype, {copied.back(), other});
-    w_.segment().signal(stored, result_ring_.free_slots, static_cast<std::uint32_t>(copied.size()));
+    const Handle other = copied.size() > 1 ? copied[copied.size() - 2].ready : Handle{};
+    const Handle stored = parts_.store(Engine::kGpSimd, Queue::kStore, m.size, n.size, s_.dtype, s_.result_dtype,
+                                       {copied.back().ready, other});
+    for (const Copied& tile : copied) w_.segment().release(stored, tile.ring);
   }
 
   Handle whole(Engine engine, Op op, std::uint64_t free, std::initializer_list<Handle> after,
@@ -299,19 +302,22 @@ class Strip {
     const std::uint64_t slot = storage_bytes(tile_.n, s_.dtype);
     const std::uint64_t buffers = plan_.room / slot, flow = 2 * n_tiles();
     if (buffers < flow) throw InfeasibleError("two rows of scores do not fit SBUF");
-    const std::uint64_t all = m_tiles() * n_tiles();
-    kept_rows_ = buffers >= all ? m_tiles() : (buffers - flow) / n_tiles();
-    score_ring_ = w_.program().sbuf_ring(Bytes(slot), static_cast<std::uint32_t>(std::min(buffers, all)));
+    kept_rows_ = buffers >= m_tiles() * n_tiles() ? m_tiles() : (buffers - flow) / n_tiles();
+    const auto ring = [&](std::uint64_t depth) {
+      return w_.program().sbuf_ring(Bytes(slot), static_cast<std::uint32_t>(depth));
+    };
+    if (kept_rows_ > 0) score_ring_ = ring(kept_rows_ * n_tiles());
+    if (kept_rows_ < m_tiles()) fetch_ring_ = ring(flow);
   }
 
-  void keep_score(Range m, Range n, Handle copied) {
+  void keep_score(Range m, Range n, bool spills, const Copied& copied) {
     Score& score = scores_[{m.begin, n.begin}];
-    score.ready = copied;
-    score.maximum = whole(Engine::kVector, Op::kReduce, n.size, {copied});
-    score.spilled = m.begin / tile_.m >= kept_rows_;
+    score.ready = copied.ready;
+    score.maximum = whole(Engine::kVector, Op::kReduce, n.size, {copied.ready});
+    score.spilled = spills;
     if (!score.spilled) return;
     score.ready = parts_.store(Engine::kGpSimd, Queue::kStage, m.size, n.size, s_.dtype, s_.dtype, {score.maximum});
-    w_.segment().release(score.ready, score_ring_);
+    w_.segment().release(score.ready, copied.ring);
   }
 
   void softmax() {
@@ -340,7 +346,9 @@ class Strip {
         at += count;
         const Handle stored = parts_.store(Engine::kGpSimd, Queue::kStore, m.size, store.size, s_.dtype,
                                            s_.result_dtype, {tiles[at - 1].second});
-        w_.segment().signal(stored, score_ring_.free_slots, static_cast<std::uint32_t>(count));
+        const bool spilled = scores_.at({m.begin, store.begin}).spilled;
+        w_.segment().signal(stored, (spilled ? fetch_ring_ : score_ring_).free_slots,
+                            static_cast<std::uint32_t>(count));
       }
     }
   }
@@ -348,7 +356,7 @@ class Strip {
   Handle fetched(Range m, Range n) {
     const Score& score = scores_.at({m.begin, n.begin});
     if (!score.spilled) return score.ready;
-    w_.segment().acquire(Engine::kSync, score_ring_);
+    w_.segment().acquire(Engine::kSync, fetch_ring_);
     return parts_.load(Engine::kSync, Queue::kTiles, m.size, n.size, s_.dtype, Traffic::kActivations, {score.ready});
   }
 
@@ -357,7 +365,8 @@ class Strip {
   StripPlan plan_;
   MatmulParts parts_;
   TileShape tile_;
-  BufferRing turned_ring_, rhs_ring_, row_ring_, norm_ring_, sum_ring_, result_ring_, score_ring_;
+  BufferRing turned_ring_, rhs_ring_, row_ring_, norm_ring_, sum_ring_, score_ring_, fetch_ring_;
+  DrainRings result_rings_;
   std::map<Place, LoadedTile> turned_, rhs_;
   std::map<Place, Score> scores_;
   std::uint64_t kept_rows_ = 0;  ///< row tiles whose scores stay in SBUF

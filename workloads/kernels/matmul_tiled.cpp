@@ -35,7 +35,7 @@ struct Kept {
 
 /// What SBUF holds beside two loads of the k body.
 Kept what_fits(const CoreSpec& core, const ScheduledMatmul& s) {
-  const TileShape tile(core, s.dtype);
+  const TileShape tile(core, s.dtype, s.transpose_lhs);
   const std::uint64_t lhs = ceil_div(s.block_m, s.load_m) * slot_bytes(core, tile.k, s.load_m, s.dtype);
   const std::uint64_t rhs = ceil_div(s.block_n, s.load_n) * slot_bytes(core, tile.k, s.load_n, s.dtype);
   const std::uint64_t k_tiles = ceil_div(s.k, tile.k);
@@ -113,7 +113,7 @@ class Tiled {
     std::uint64_t room = w_.core().sbuf_per_partition.count();
     const std::uint64_t result = storage_bytes(tile_.n, s_.result_dtype), fixed = result_bytes(tile_, s_);
     if (fixed > room) throw InfeasibleError("results do not fit SBUF");
-    staged_ = w_.program().sbuf_ring(Bytes(result), kStagedResults);
+    staged_ = DrainRings(w_.program(), result, kStagedResults, s_.evacuation);
     if (has_bias(s_)) bias_ring_ = w_.program().sbuf_ring(Bytes(result), kBiasBuffers);
     room -= fixed;
     keep_strips(room);
@@ -176,7 +176,7 @@ class Tiled {
     plan.slot = slot_bytes(w_.core(), tile_.k, load, s_.dtype);
     plan.pieces = ceil_div(s_.k, tile_.k) * ceil_div(std::min(unit, all.size), load);
     plan.turns = takes_turns();
-    plan.buffers = s_.buffers;
+    plan.single = s_.buffers == 1;
     plan.units = cut(all, unit).size();
     const Range k_all{0, s_.k};
     const std::uint64_t k_tile = tile_.k;
@@ -273,12 +273,12 @@ class Tiled {
 
   void drain(const Bank& bank) {
     const Engine engine = parts_.next_drain();
-    w_.segment().acquire(engine, staged_);
+    w_.segment().acquire(engine, staged_.on(engine));
     Handle ready = parts_.copy(engine, bank.m.size, bank.n.size, {bank.product});
     w_.segment().release(ready, parts_.bank());
     if (has_bias(s_)) ready = biased(bank, ready);
     if (s_.epilogue == MatmulEpilogue::kBiasGelu) ready = gelu(bank, ready);
-    w_.segment().release(store(bank.m, bank.n, ready), staged_);
+    w_.segment().release(store(bank.m, bank.n, ready), staged_.on(engine));
   }
 
   // Where both load queues are busy, the scalar engine starts the stores.
@@ -364,7 +364,8 @@ class Tiled {
   MatmulParts parts_;
   const TileShape& tile_;
   std::optional<OperandStream> lhs_kept_, rhs_kept_;
-  BufferRing staged_, bias_ring_;
+  DrainRings staged_;
+  BufferRing bias_ring_;
   std::array<BufferRing, 2> lhs_rings_, rhs_rings_;
   std::uint64_t lhs_turn_ = 0, rhs_turn_ = 0;
   std::vector<std::uint64_t> bias_columns_;  ///< of every tile, in order of its drain
@@ -394,7 +395,7 @@ void emit(TileWriter& w, const ScheduledMatmul& s, Keep keep) {
 
 MatmulReads reads_of(const CoreSpec& core, const ScheduledMatmul& s, bool keeps_rhs) {
   if (is_empty(s)) return {};
-  const TileShape tile(core, s.dtype);
+  const TileShape tile(core, s.dtype, s.transpose_lhs);
   const std::uint64_t once = loaded_bytes({0, s.k}, s.k, tile.k, {0, s.n}, s.block_n, s.load_n, s.dtype);
   return {once * s.batch * (keeps_rhs ? 1 : ceil_div(s.m, s.block_m)), bias_bytes(tile, s)};
 }

@@ -168,6 +168,7 @@ LoweredWorkload lower_attention(const SettingReader& read, const MachineSpec& ma
   check_operands(2 * sequences * (queries * s.q_width() + keys * s.kv_width()) * storage_bytes(1, dtype), machine);
   LoweredWorkload lowered;
   Wide useful = pairs_of(s) * 4 * s.q_width();
+  static_cast<void>(countable(useful));  // before anything is written for a job that cannot be counted
   if (schedule == AttentionSchedule::kAuto) {
     check_automatic(read, s, machine);
     lower_automatic(placement, s, machine, lowered);

@@ -8,10 +8,21 @@ namespace {
 
 constexpr std::array kSingleKernels = {
     SingleKernel{"attention", lower_attention},
+    SingleKernel{"conv1d", lower_conv1d},
     SingleKernel{"dma_copy", lower_dma_copy},
+    SingleKernel{"elementwise", lower_elementwise},
     SingleKernel{"fused_attention", lower_fused_attention},
     SingleKernel{"instruction", lower_instruction},
     SingleKernel{"matmul", lower_matmul},
+    SingleKernel{"mlp", lower_mlp},
+    SingleKernel{"moe", lower_moe},
+    SingleKernel{"projection", lower_projection},
+    SingleKernel{"rms_norm", lower_rms_norm},
+    SingleKernel{"rope", lower_rope},
+    SingleKernel{"router", lower_router},
+    SingleKernel{"scan", lower_scan},
+    SingleKernel{"softmax", lower_softmax},
+    SingleKernel{"transformer_block", lower_transformer_block},
 };
 
 }  // namespace

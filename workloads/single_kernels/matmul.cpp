@@ -6,6 +6,7 @@
 #include "workloads/graph/facts.h"
 #include "workloads/graph/memory.h"
 #include "workloads/kernels/kernels.h"
+#include "workloads/kernels/matmul_parts.h"
 #include "workloads/kernels/scheduled_matmul.h"
 #include "workloads/single_kernels/job.h"
 #include "workloads/single_kernels/single_kernels.h"
@@ -96,10 +97,16 @@ Job own_schedule(const SettingReader& read, const Placement& placement, const Ma
 
 Job given_schedule(const MatmulScheduleInfo& schedule, const SettingReader& read, const Placement& placement,
                    const MachineSpec& machine, WorkloadFacts& facts) {
-  const ScheduledMatmul whole = scheduled(read, machine.core, schedule.name == "blocked");
+  ScheduledMatmul whole = scheduled(read, machine.core, schedule.name == "blocked");
+  if (schedule.name == "strip" || schedule.name == "lora") whole.transpose_lhs = true;
+  if (schedule.name == "strip") whole.block_k = std::max<std::uint64_t>(1, whole.k);
+  if (whole.transpose_lhs && is_microscaled(whole.dtype)) {
+    throw InfeasibleError("the tensor engine does not transpose microscaled operands; store A with k outermost");
+  }
   return tile_job_of(placement, machine, [&](TileWriter& w) {
     ScheduledMatmul part = whole;
     part.n = w.share(whole.n);
+    part = by_whole_tiles(machine.core, part);
     schedule.emit(w, part);
     const MatmulReads reads = schedule.reads(machine.core, part);
     facts.weight_bytes += placement.cores * reads.rhs;

@@ -25,9 +25,20 @@ struct SingleKernel {
 [[nodiscard]] LowerKernel find_single_kernel(std::string_view phase);
 
 [[nodiscard]] LoweredWorkload lower_attention(const SettingReader& read, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_conv1d(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_dma_copy(const SettingReader& read, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_elementwise(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_fused_attention(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_instruction(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_matmul(const SettingReader& read, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_mlp(const SettingReader& read, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_moe(const SettingReader& read, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_projection(const SettingReader& read, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_rms_norm(const SettingReader& read, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_rope(const SettingReader& read, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_router(const SettingReader& read, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_scan(const SettingReader& read, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_softmax(const SettingReader& read, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_transformer_block(const SettingReader& read, const MachineSpec& machine);
 
 }  // namespace trnsim
