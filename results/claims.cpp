@@ -56,6 +56,8 @@ constexpr std::array kEffects = {
            "fused", "trn3", "exp1", "exp4", 0, 0.9},
     Effect{"Fewer, larger PSUM copies (512 columns for 128), attention on Trn2", "attention 13 % faster", "flash",
            "trn2", "copy128", "copy512", 1.13},
+    Effect{"Fewer, larger PSUM copies (512 columns for 128), attention on Trn3", "attention 13 % faster", "flash",
+           "trn3", "copy128", "copy512", 1.13},
     Effect{"Fewer, larger PSUM copies (512 columns for 256), attention on Trn2", "attention 13 % faster", "flash",
            "trn2", "copy256", "copy512", 1.13},
     Effect{"Fewer, larger PSUM copies (512 columns for 256), attention on Trn3", "attention 13 % faster", "flash",

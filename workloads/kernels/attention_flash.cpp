@@ -218,7 +218,7 @@ class Flash {
 
   void multiply(Group& group, std::uint64_t t) {
     steps_.segment().acquire(Engine::kTensor, results_);
-    for (std::uint64_t i = 0; i < group.blocks(t) * steps_.block() / steps_.tile(); ++i) {
+    for (std::uint64_t i = 0; i < ceil_div(group.blocks(t) * steps_.block(), steps_.tile()); ++i) {
       last_product_ = steps_.multiply(call_.softmax_dtype, steps_.tile(), steps_.tile(), call_.shape.head_dim,
                                       {group.weights[t][0], group.weights[t][1]});
     }

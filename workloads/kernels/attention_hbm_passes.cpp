@@ -21,6 +21,7 @@ class HbmPasses {
     w.program().reserve_sbuf(Bytes((call.shape.queries + 2 * call.shape.keys) * element_));
     banks_ = steps_.banks(w.core().psum_banks);
     rows_ = steps_.buffers(call.shape.keys * kFp32Bytes, kRows);
+    reloaded_ = steps_.buffers(call.shape.keys * kFp32Bytes, kRows);
     tiles_ = steps_.buffers(steps_.tile() * kFp32Bytes, kTiles);
     turned_tiles_ = steps_.buffers(steps_.tile() * kFp32Bytes, kTiles);
   }
@@ -84,14 +85,14 @@ class HbmPasses {
   template <class Step>
   void each_row(bool saves, const Step& step) {
     for (Handle& saved : saved_) {
-      steps_.segment().acquire(Engine::kSync, rows_);
+      steps_.segment().acquire(Engine::kSync, reloaded_);
       const Handle done = step(steps_.load(Engine::kSync, Queue::kTiles, row(), {saved}));
       if (!saves) {
-        steps_.segment().release(done, rows_);
+        steps_.segment().release(done, reloaded_);
         continue;
       }
       saved = steps_.store(Engine::kGpSimd, Queue::kStore, row(), {done});
-      steps_.segment().release(saved, rows_);
+      steps_.segment().release(saved, reloaded_);
     }
   }
 
@@ -141,7 +142,7 @@ class HbmPasses {
   AttentionSteps steps_;
   const AttentionCall& call_;
   std::uint64_t queries_ = 0, keys_ = 0, element_ = 0;
-  BufferRing banks_, rows_, tiles_, turned_tiles_;
+  BufferRing banks_, rows_, reloaded_, tiles_, turned_tiles_;
   std::vector<Handle> saved_;  ///< by query tile: who wrote its rows to HBM last
   Handle saved_values_, turned_;
 };

@@ -191,6 +191,7 @@ void check_whole_blocks(const AttentionSteps& steps, const AttentionCall& call) 
   const std::string schedule = "schedule=" + std::string(kAttentionSchedules[static_cast<std::size_t>(call.schedule)]);
   const PrefillAttention& s = call.shape;
   if (s.causal || s.window > 0) throw InfeasibleError(schedule + " has no mask; use causal=no and window=0");
+  if (steps.block() % steps.tile() != 0) throw InfeasibleError(schedule + " needs PSUM banks of whole tiles");
   if (s.queries % steps.block() != 0 || s.keys % steps.block() != 0) {
     throw InfeasibleError(schedule + " takes query_tokens and context in multiples of " +
                           std::to_string(steps.block()));
