@@ -163,7 +163,8 @@ INSTANTIATE_TEST_SUITE_P(
                 {"activation", "relu"},
                 {"epilogue", "log_softmax"},
                 {"lnc", "1"}}},
-        Mapped{kTrn2, "mlp", {{"schedule", "blocked"}, {"tokens", "300"}, {"layers", "3"}}}, Mapped{kTrn2, "transformer_block", {}},
+        Mapped{kTrn2, "mlp", {{"schedule", "blocked"}, {"tokens", "300"}, {"layers", "3"}}},
+        Mapped{kTrn2, "transformer_block", {}},
         Mapped{
             kTrn2, "transformer_block", {{"activation", "swiglu"}, {"kv_heads", "8"}, {"lnc", "1"}, {"tokens", "700"}}},
         Mapped{kTrn2, "transformer_block", {{"causal", "yes"}, {"tokens", "300"}, {"batch", "2"}, {"ffn", "100"}}}),

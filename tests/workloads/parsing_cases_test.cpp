@@ -54,7 +54,7 @@ TEST(ParsingCases, AWrongFieldNamesItsPlaceAndWhatBelongsThere) {
       {"sequence_length,8,count,x\n", ":3:1: unknown workload parameter 'sequence_length'"},
       {"TP,8,count,x\n", ":3:1: unknown workload parameter 'TP'; did you mean tp?"},
       {"n,8,count,x\n",
-       ":3:1: 'n' is not a parameter of decode workloads; remove it (it belongs to matmul or elementwise)"},
+       ":3:1: 'n' is not a parameter of decode workloads; remove it (it belongs to matmul, elementwise or softmax)"},
       {"prompt_tokens,8,count,x\n", ":3:1: 'prompt_tokens' is not a parameter of decode workloads; "},
       {"phase,attention,,x\nbatch_per_replica,8,count,x\n",
        ":4:1: 'batch_per_replica' is not a parameter of attention workloads; did you mean batch? (it belongs to decode "
@@ -115,7 +115,7 @@ TEST(ParsingCases, ASettingThatTheWorkloadDoesNotReadIsRefused) {
   };
   constexpr std::array kCases = std::to_array<Case>({
       {"gpt-oss-120b-decode", "n",
-       "'n' is not a parameter of decode workloads; remove it (it belongs to matmul or elementwise)"},
+       "'n' is not a parameter of decode workloads; remove it (it belongs to matmul, elementwise or softmax)"},
       {"matmul", "tp", "'tp' is not a parameter of matmul workloads; remove it (it belongs to decode or prefill)"},
       {"matmul", "context", "'context' is not a parameter of matmul workloads; remove it (it belongs to decode or "},
       {"attention", "batch_per_replica",

@@ -13,7 +13,8 @@ LoweredWorkload lower_elementwise(const SettingReader& read, const MachineSpec& 
   a.m = read.count("m");
   a.n = read.count("n");
   a.dtype = plain_dtype_of(read);
-  const Wide elements = Wide(5) * a.m * a.n;  // weights, moments and gradient read, weights written
+  constexpr std::uint64_t kOperands = 5;  // weights, two moments and gradient read, weights written
+  const Wide elements = Wide(kOperands) * a.m * a.n;
   return lower_plain(read, machine, bytes_of(elements, a.dtype), 0, [&](TileWriter& w) { adamw(w, a); });
 }
 

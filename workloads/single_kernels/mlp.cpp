@@ -1,4 +1,6 @@
+#include <array>
 #include <charconv>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,7 @@ namespace {
 
 enum class Schedule { kChain, kThreePhases, kBlocked };
 enum class Activation { kNone, kRelu, kGelu, kSilu, kSwiglu };
+constexpr std::array<std::string_view, 5> kActivations = {"none", "relu", "gelu", "silu", "swiglu"};
 
 struct Mlp {
   std::uint64_t tokens = 0;
@@ -60,7 +63,7 @@ Mlp mlp_of(const SettingReader& read) {
   Mlp m;
   m.tokens = read.count("tokens");
   m.widths = widths_of(read);
-  m.activation = read.choice<Activation, 5>("activation", {"none", "relu", "gelu", "silu", "swiglu"});
+  m.activation = read.choice<Activation, kActivations.size()>("activation", kActivations);
   if (m.activation == Activation::kSwiglu) m.schedule = Schedule::kThreePhases;
   if (!read.is_auto("schedule")) {
     m.schedule = read.choice<Schedule, 3>("schedule", {"chain", "three_phases", "blocked"});

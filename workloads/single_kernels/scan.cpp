@@ -1,3 +1,6 @@
+#include <array>
+#include <string_view>
+
 #include "workloads/kernels/vector_kernels.h"
 #include "workloads/single_kernels/operands.h"
 #include "workloads/single_kernels/single_kernels.h"
@@ -5,10 +8,12 @@
 namespace trnsim {
 namespace {
 
+constexpr std::array<std::string_view, 5> kSchedules = {"state_outer", "channel_outer", "channel_outer_chunked",
+                                                        "chunk_outer", "chunk_outer_buffered"};
+
 ScanSchedule schedule_of(const SettingReader& read) {
   if (read.is_auto("schedule")) return ScanSchedule::kChunkOuterBuffered;
-  return read.choice<ScanSchedule, 5>(
-      "schedule", {"state_outer", "channel_outer", "channel_outer_chunked", "chunk_outer", "chunk_outer_buffered"});
+  return read.choice<ScanSchedule, kSchedules.size()>("schedule", kSchedules);
 }
 
 }  // namespace
