@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "models/mechanism/error.h"
 #include "workloads/graph/facts.h"
@@ -11,6 +13,7 @@ namespace trnsim {
 
 namespace {
 
+constexpr std::array<std::string_view, 5> kStarters = {"tensor", "vector", "scalar", "gpsimd", "sync"};
 constexpr std::uint64_t kSaturating = 4096;  // bytes per partition that saturate DMA (NKI DMA bandwidth guide)
 
 DmaCopy copy_of(const SettingReader& read, const MachineSpec& machine) {
@@ -22,7 +25,7 @@ DmaCopy copy_of(const SettingReader& read, const MachineSpec& machine) {
   copy.transfers =
       read.count_or("transfers", std::max<std::uint64_t>(1, copy.bytes / (partitions * copy.descriptor_bytes)));
   copy.queues = read.count("queues");
-  copy.engine = read.choice<Engine, 5>("engine", {"tensor", "vector", "scalar", "gpsimd", "sync"});
+  copy.engine = read.choice<Engine>("engine", kStarters);
   copy.generation = read.choice<DescriptorGeneration, 3>("generation", {"prebuilt", "hardware", "software"});
   copy.source = read.space("source_space", "hbm", Space::kHbm);
   copy.destination = read.space("destination_space", "hbm", Space::kHbm);

@@ -93,9 +93,26 @@ void check_length(const ScheduledMatmul& s, const CoreSpec& core) {
                         " matmuls; use loop=rolled or schedule=auto");
 }
 
+/// The model's own blocks leave nothing to choose.
+void check_own_schedule(const SettingReader& read) {
+  constexpr std::array kChoices = {"result_dtype", "accumulator_dtype", "loop_order", "loop",     "block_m",
+                                   "block_n",      "block_k",           "load_m",     "load_n",   "load_k",
+                                   "store_n",      "buffers",           "epilogue",   "prologue", "lora_rank",
+                                   "evacuation",   "transpose_lhs",     "batch"};
+  for (const char* name : kChoices) {
+    if (read.is_auto(name)) continue;
+    const WorkloadParameter& parameter = read.need(name);
+    if (parameter.value == "1" || parameter.value == "0" || parameter.value == "no" || parameter.value == "none")
+      continue;
+    throw InputError(parameter.place + ": schedule=auto reads m, n, k and dtype alone; name a schedule to choose " +
+                     name);
+  }
+}
+
 /// The model's own blocks: those that its buffers take.
 Job own_schedule(const SettingReader& read, const Placement& placement, const MachineSpec& machine,
                  WorkloadFacts& facts) {
+  check_own_schedule(read);
   const MatmulKernel shape{read.count("m"), read.count("n"), read.count("k"), read.dtype("dtype")};
   return job_of(placement, machine, kSmallTensors, [&](KernelWriter& w) {
     MatmulKernel part = shape;
