@@ -113,7 +113,9 @@ TEST(DmaCopyWorkload, SoftwareGenerationCostsPerDescriptorAndHardwareDoesNot) {
                                 {"transfers", "1"},
                                 {"generation", generation},
                                 {"descriptor_bytes", descriptor},
-                                {"dma.descriptor", "0ns"}}),
+                                {"dma.descriptor", "0ns"},
+                                {"dma.packet_overhead", "0ns"},
+                                {"dma.wire_bandwidth", "23GB/s"}}),
                      "duration_ns");
   };
   EXPECT_NEAR(duration("software", "512B") - duration("software", "4KiB"), (128 - 16) * 5.6, 0.1);

@@ -39,26 +39,32 @@ Time stalled(const RunRecord& record, Engine engine) {
   return record.engines[static_cast<std::size_t>(engine)].sum.stall[kPort];
 }
 
+// v s v s v s v s: vector waits for the first three of scalar, scalar for all four of vector.
 TEST(SharedPorts, VectorAndScalarTakeTurnsAtPsumWhereTheyShareItsPort) {
-  const RunRecord apart = side_by_side({}, Space::kPsum, 1000, Engine::kScalar);
-  EXPECT_EQ(stalled(apart, Engine::kVector) + stalled(apart, Engine::kScalar), Time());
-  const RunRecord shared = side_by_side({.psum = true}, Space::kPsum, 1000, Engine::kScalar);
-  // v s v s v s v s: vector waits for the first three of scalar, scalar for all four of vector.
-  EXPECT_EQ(stalled(shared, Engine::kVector), Time(3'000 * kNs));
-  EXPECT_EQ(stalled(shared, Engine::kScalar), Time(4'000 * kNs));
+  const RunRecord record = side_by_side({.psum = true}, Space::kPsum, 1000, Engine::kScalar);
+  EXPECT_EQ(stalled(record, Engine::kVector), Time(3'000 * kNs));
+  EXPECT_EQ(stalled(record, Engine::kScalar), Time(4'000 * kNs));
 }
 
-TEST(SharedPorts, VectorAndGpSimdShareSbufAlwaysOrInTheFastModesOfVector) {
-  // FP32 copies from SBUF run at two elements per cycle: a fast mode.
-  EXPECT_EQ(stalled(side_by_side({}, Space::kSbuf, 2000, Engine::kGpSimd), Engine::kGpSimd), Time());
-  for (const SharedPort port : {SharedPort::kFastModes, SharedPort::kAll}) {
-    EXPECT_EQ(stalled(side_by_side({.sbuf = port}, Space::kSbuf, 2000, Engine::kGpSimd), Engine::kGpSimd),
-              Time(4'000 * kNs));
-  }
-  // From PSUM into SBUF there is no fast mode.
-  EXPECT_EQ(
-      stalled(side_by_side({.sbuf = SharedPort::kFastModes}, Space::kPsum, 1000, Engine::kGpSimd), Engine::kGpSimd),
-      Time());
+TEST(SharedPorts, VectorAndScalarUsePsumTogetherWhereEachHasAPort) {
+  const RunRecord record = side_by_side({}, Space::kPsum, 1000, Engine::kScalar);
+  EXPECT_EQ(stalled(record, Engine::kVector) + stalled(record, Engine::kScalar), Time());
+}
+
+TEST(SharedPorts, GpSimdWaitsForEveryInstructionOfVectorOnAPortForAll) {
+  const RunRecord record = side_by_side({.sbuf = SharedPort::kAll}, Space::kSbuf, 2000, Engine::kGpSimd);
+  EXPECT_EQ(stalled(record, Engine::kGpSimd), Time(4'000 * kNs));
+}
+
+// FP32 copies from SBUF run at two elements per cycle, a fast mode.
+TEST(SharedPorts, GpSimdWaitsForTheFastModesOfVector) {
+  const RunRecord record = side_by_side({.sbuf = SharedPort::kFastModes}, Space::kSbuf, 2000, Engine::kGpSimd);
+  EXPECT_EQ(stalled(record, Engine::kGpSimd), Time(4'000 * kNs));
+}
+
+TEST(SharedPorts, GpSimdDoesNotWaitForVectorWithoutAFastMode) {
+  const RunRecord record = side_by_side({.sbuf = SharedPort::kFastModes}, Space::kPsum, 1000, Engine::kGpSimd);
+  EXPECT_EQ(stalled(record, Engine::kGpSimd), Time());
 }
 
 }  // namespace
