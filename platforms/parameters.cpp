@@ -50,7 +50,8 @@ void assign(FabricKind& field, const Value& value) {
   field = static_cast<FabricKind>(std::find(kFabrics.begin(), kFabrics.end(), value.word) - kFabrics.begin());
 }
 void assign(SharedPort& field, const Value& value) {
-  field = static_cast<SharedPort>(std::find(kSharedPorts.begin(), kSharedPorts.end(), value.word) - kSharedPorts.begin());
+  field =
+      static_cast<SharedPort>(std::find(kSharedPorts.begin(), kSharedPorts.end(), value.word) - kSharedPorts.begin());
 }
 void assign(LinkReading& field, const Value& value) {
   field = value.word == "lanes" ? LinkReading::kLanes : LinkReading::kLevelTable;

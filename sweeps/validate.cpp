@@ -116,9 +116,10 @@ int validate(const ValidateCommand& command) {
     write_file(file, known_misses_csv(shrunk(read_known_misses(file), scores)));
   }
   if (!command.docs.empty()) {
-    write_validation_page(command.docs,
-                          {validation.measurements, scores, validation.calibrations,
-                           read_exclusions(note("exclusions.csv")), read_known_misses(note("known_misses.csv"))});
+    write_validation_page(
+        command.docs,
+        {validation.measurements, scores, validation.calibrations, read_exclusions(note("exclusions.csv")),
+         read_known_misses(note("known_misses.csv")), leave_groups_out({command.jobs, command.limit})});
   }
   return status_of(validation, scores);
 }

@@ -208,4 +208,21 @@ bool run_validation(Validation& validation, const LaunchOptions& options, const 
   });
 }
 
+std::vector<LeftOut> leave_groups_out(const LaunchOptions& options) {
+  std::vector<LeftOut> groups;
+  const std::string file = (fs::path(validation_folder()) / "left_out.csv").string();
+  for (const Prior& prior : read_priors(file)) {
+    if (groups.empty() || groups.back().group != prior.group) groups.push_back({prior.group, 0, {}});
+    groups.back().priors.push_back(prior);
+  }
+  for (LeftOut& group : groups) {
+    std::vector<Setting> settings;
+    for (const Prior& prior : group.priors) settings.push_back({prior.parameter, prior.value, file});
+    Validation validation = read_validation(validation_files(), group.group + "-", settings);
+    run_validation(validation, options, [](std::size_t, const PointRow&, std::size_t) {});
+    group.error = score(validation.measurements, {}).all.error;
+  }
+  return groups;
+}
+
 }  // namespace trnsim

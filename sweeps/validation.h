@@ -37,4 +37,7 @@ struct Validation {
 /// empty id. Returns false if stopped.
 bool run_validation(Validation& validation, const LaunchOptions& options, const RowDone& row_done);
 
+/// Runs each group of left_out.csv with the values there instead of what was fitted on its points.
+[[nodiscard]] std::vector<LeftOut> leave_groups_out(const LaunchOptions& options);
+
 }  // namespace trnsim

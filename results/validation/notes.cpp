@@ -182,6 +182,14 @@ std::vector<Exclusion> read_exclusions(const std::string& path) {
   return list;
 }
 
+std::vector<Prior> read_priors(const std::string& path) {
+  std::vector<Prior> list;
+  for (const CsvRow& row : read_csv(path, {"group", "parameter", "value", "source"}).rows) {
+    list.push_back({row.fields[0].text, row.fields[1].text, row.fields[2].text, row.fields[3].text});
+  }
+  return list;
+}
+
 void find_points(Calibration& calibration, const std::vector<std::string>& known) {
   // Class, generation, experiment: I-T2-PE-bf16, M-DMA-CURVE-32.
   static const std::regex kId(R"(\b[IMKL]-[A-Z][A-Z0-9]*-[\w.-]*\w)");

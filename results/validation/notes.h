@@ -62,6 +62,21 @@ struct Exclusion {
 /// exclusions.csv: id, reason.
 [[nodiscard]] std::vector<Exclusion> read_exclusions(const std::string& path);
 
+/// A value that a fitted parameter would have if no point of `group` had been used.
+struct Prior {
+  std::string group, parameter, value, source;
+};
+
+/// left_out.csv: group, parameter, value, source.
+[[nodiscard]] std::vector<Prior> read_priors(const std::string& path);
+
+/// What a group's points are predicted with priors instead of what was fitted on them.
+struct LeftOut {
+  std::string group;
+  double error = 0;  ///< median absolute error; infinite where the middle point does not run
+  std::vector<Prior> priors;
+};
+
 /// A platform parameter that was fitted, and on what.
 struct Calibration {
   std::string parameter, value, unit, origin, source;

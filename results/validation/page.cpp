@@ -74,6 +74,26 @@ std::string joined(const std::set<std::string>& words) {
   return text.empty() ? "none" : text;
 }
 
+/// Groups predicted without what was fitted on them.
+std::string left_out(const ValidationPage& page) {
+  TextRows rows = {{"group", "error", "left out", "instead", "from"}};
+  for (const LeftOut& group : page.left_out) {
+    const auto own = std::find_if(page.scores.groups.begin(), page.scores.groups.end(),
+                                  [&](const GroupScore& g) { return g.name == group.group; });
+    const std::string now = own == page.scores.groups.end() ? "" : percent(own->error);
+    bool first = true;
+    for (const Prior& prior : group.priors) {
+      rows.push_back({first ? group.group : "", first ? now : "", first ? percent(group.error) : "",
+                      prior.parameter + "=" + prior.value, prior.source});
+      first = false;
+    }
+  }
+  return "What each of these groups would be predicted as if none of its points had been used: the fitted parameters "
+         "take "
+         "the\nvalues that other sources give (`tests/validation/left_out.csv`).\n\n" +
+         markdown(rows);
+}
+
 std::string calibrations(const ValidationPage& page) {
   std::string text = "## Calibrated parameters, and one group left out\n\n";
   TextRows rows = {{"parameter", "value", "file", "fitted on points", "of groups"}};
@@ -98,7 +118,8 @@ std::string calibrations(const ValidationPage& page) {
            "run.\n\n";
   }
   return text + "Points of these groups were used: " + joined(touched) +
-         ". Their *held out* points are scored apart above; every other group is\npredicted from the rest alone.\n\n";
+         ". Their *held out* points are scored apart above; every other group is\npredicted from the rest alone.\n\n" +
+         left_out(page);
 }
 
 std::string groups(const Scores& scores) {

@@ -16,6 +16,7 @@ struct ValidationPage {
   std::vector<Calibration> calibrations;
   std::vector<Exclusion> exclusions;
   std::vector<KnownMiss> known_misses;
+  std::vector<LeftOut> left_out;
 };
 
 /// Markdown; names nothing of this computer. Equal input gives equal bytes.

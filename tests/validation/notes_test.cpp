@@ -79,5 +79,16 @@ TEST(Calibrations, NameOnlyPointsThatExist) {
   }
 }
 
+TEST(LeftOut, EveryFittedParameterHasAnotherValueForEachGroupThatItWasFittedOn) {
+  std::set<std::pair<std::string, std::string>> priors;
+  for (const Prior& prior : read_priors(note("left_out.csv"))) priors.insert({prior.group, prior.parameter});
+  for (const Calibration& c : published().calibrations) {
+    for (const Measurement& m : published().measurements) {
+      if (std::find(c.points.begin(), c.points.end(), m.id) == c.points.end()) continue;
+      EXPECT_EQ(priors.count({m.group, c.parameter}), 1U) << m.group << " " << c.parameter;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace trnsim

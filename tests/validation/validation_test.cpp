@@ -22,8 +22,12 @@ const ValidationPage& run_once() {
     Validation validation = read_validation(validation_files(), "", {});
     run_validation(validation, {.jobs = 2, .limit = {}}, [](std::size_t, const PointRow&, std::size_t) {});
     const Scores scores = score(validation.measurements, read_ladders(note("ladders.csv")));
-    return ValidationPage{validation.measurements, scores, validation.calibrations,
-                          read_exclusions(note("exclusions.csv")), read_known_misses(note("known_misses.csv"))};
+    return ValidationPage{validation.measurements,
+                          scores,
+                          validation.calibrations,
+                          read_exclusions(note("exclusions.csv")),
+                          read_known_misses(note("known_misses.csv")),
+                          leave_groups_out({.jobs = 2, .limit = {}})};
   }();
   return page;
 }
