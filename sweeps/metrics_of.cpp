@@ -176,7 +176,9 @@ double copy_rate(const OperatorRecord& op) {
 void fill_kernel_time(Metrics& m, const Evaluation& e) {
   const WorkloadFacts& f = e.lowered.facts;
   const ControlSpec& control = e.platform.machine.core.control;
-  m.set("duration_ns", nanoseconds(e.record.elapsed - control.program_entry - control.program_exit));
+  if (f.interval < Interval::kDmaActive) {
+    m.set("duration_ns", nanoseconds(e.record.elapsed - control.program_entry - control.program_exit));
+  }
   if (f.timed_engine.has_value()) {
     if (const OperatorRecord* timed = operator_named(e.record, "instruction")) {
       fill_instruction_time(m, *timed, static_cast<std::size_t>(*f.timed_engine));

@@ -1,6 +1,7 @@
 // The workloads that run one instruction or one copy: what they time, and what they refuse.
 #include <gtest/gtest.h>
 
+#include "models/mechanism/error.h"
 #include "tests/sweeps/rows.h"
 
 namespace trnsim {
@@ -99,6 +100,11 @@ TEST(DmaCopyWorkload, AnIntervalNamesThePartOfATransferThatIsTimed) {
               7 * (2.7 + 4 * 4096 / 23.0) + 8 + 4096 / 27.2 + 8 + 3 * 4096 / 23.0, 0.1);
 }
 
+TEST(DmaCopyWorkload, PartsOfACopyAreTimedInCopiesAlone) {
+  EXPECT_THROW(evaluated("trn2-3xlarge", "matmul", {{"interval", "packet"}}), InputError);
+  EXPECT_THROW(evaluated("trn2-3xlarge", "instruction", {{"interval", "clock_ramp"}}), InputError);
+}
+
 TEST(DmaCopyWorkload, SmallDescriptorsAreSlowerByAFactorThatTheCopyReports) {
   const PointRow row = evaluated("trn2-3xlarge", "dma_copy",
                                  {{"bytes", "1MiB"}, {"descriptor_bytes", "512B"}, {"relative_to", "32KiB"}});
@@ -125,7 +131,10 @@ TEST(DmaCopyWorkload, SoftwareGenerationCostsPerDescriptorAndHardwareDoesNot) {
 
 TEST(DmaCopyWorkload, NothingToCopyTakesNoTimeAndTooLargeADescriptorDoesNotFit) {
   EXPECT_EQ(number_of(evaluated("trn2-48xlarge", "dma_copy", {{"bytes", "0B"}}), "duration_ns"), 0);
-  EXPECT_EQ(evaluated("trn2-48xlarge", "dma_copy", {{"descriptor_bytes", "65KiB"}}).status, Status::kInfeasible);
+  for (const Assignments& settings : {Assignments{{"descriptor_bytes", "65KiB"}}, Assignments{{"queues", "17"}},
+                                      Assignments{{"bytes", "20GB"}, {"transfers", "1"}, {"descriptor_bytes", "1B"}}}) {
+    EXPECT_EQ(evaluated("trn2-48xlarge", "dma_copy", settings).status, Status::kInfeasible) << settings[0].first;
+  }
 }
 
 }  // namespace

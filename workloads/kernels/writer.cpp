@@ -135,6 +135,11 @@ std::uint32_t TileWriter::descriptors(std::uint64_t bytes) const {
 
 Handle TileWriter::move(Engine engine, Queue queue, const Move& what, std::initializer_list<Handle> after) {
   if (what.bytes == 0) return {};
+  if (what.descriptors > machine_.dma.ring_descriptors) {
+    throw InfeasibleError("a transfer of " + std::to_string(what.descriptors) +
+                          " descriptors exceeds the ring of its queue, " + "which holds " +
+                          std::to_string(machine_.dma.ring_descriptors));
+  }
   Transfer transfer;
   transfer.bytes_per_repeat = Bytes(what.bytes);
   transfer.descriptors_per_repeat = what.descriptors == 0 ? descriptors(what.bytes) : narrow(what.descriptors);

@@ -16,6 +16,21 @@ constexpr std::array<std::string_view, 10> kIntervals = {
     "run",    "call",        "steady", "dma_active",        "clock_ramp",
     "packet", "engine_busy", "issue",  "trigger_to_packet", "occupancy"};
 
+/// Parts of a copy are timed in copies alone, parts of a run in kernels of more than one instruction.
+Interval interval_of(const SettingReader& read, const std::string& workload) {
+  const auto interval = read.choice<Interval, kIntervals.size()>("interval", kIntervals);
+  const Interval last = workload == "dma_copy"      ? Interval::kOccupancy
+                        : workload == "instruction" ? Interval::kSteady
+                                                    : Interval::kClockRamp;
+  if (interval <= last) return interval;
+  std::string list;
+  for (std::size_t i = 0; i <= static_cast<std::size_t>(last); ++i)
+    list += (i == 0 ? "" : ", ") + std::string(kIntervals[i]);
+  const WorkloadParameter& parameter = read.need("interval");
+  throw InputError(parameter.place + ": interval=" + parameter.value + " times what " + workload + " has not; use " +
+                   list);
+}
+
 /// What one physical core runs.
 template <class Writer>
 std::shared_ptr<const Program> finished(ProgramBuilder& program, Writer& w, const std::string& kernel,
@@ -60,9 +75,7 @@ Job placed(const Placement& p, const MachineSpec& machine,
 
 Placement placement_of(const SettingReader& read, const MachineSpec& machine) {
   Placement placement{read.word("phase"), lnc_of(read, machine), static_cast<std::uint32_t>(read.count_or("cores", 1))};
-  if (read.find("interval") != nullptr) {
-    placement.interval = read.choice<Interval, kIntervals.size()>("interval", kIntervals);
-  }
+  if (read.find("interval") != nullptr) placement.interval = interval_of(read, placement.kernel);
   const std::uint64_t has = machine.cores() / placement.lnc;
   if (placement.cores > has) {
     throw InfeasibleError("cores=" + std::to_string(placement.cores) + ": this machine has " + std::to_string(has) +
