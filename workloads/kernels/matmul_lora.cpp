@@ -158,6 +158,7 @@ class Lora {
   void columns(Range n, Range k) {
     std::vector<LoadedTile> rhs;
     const std::vector<Range> k_tiles = cut(k, tile_.k), n_tiles = cut(n, tile_.m), blocks = cut({0, s_.m}, s_.block_m);
+    rhs.reserve(k_tiles.size());
     for (const Range& part : k_tiles) {
       rhs.push_back(
           {.ready = load(rhs_ring_, part.size, n.size, Traffic::kWeights), .uses = n_tiles.size() * blocks.size()});
@@ -197,6 +198,7 @@ class Lora {
   // Not before the last transpose has its buffer: it would wait for those that this takes.
   std::vector<LoadedTile> fetched_rows(Range m, const std::vector<Range>& k_tiles, std::uint64_t uses) {
     std::vector<LoadedTile> fetched;
+    fetched.reserve(k_tiles.size());
     for (const Range& k : k_tiles) {
       fetched.push_back({.ready = load(turned_ring_, k.size, m.size, Traffic::kActivations,
                                        rows_in_hbm_.at({m.begin, k.begin}), last_turned_),
