@@ -275,6 +275,7 @@ bool is_workload_parameter(std::string_view name) {
 
 std::vector<WorkloadParameterInfo> workload_parameters() {
   std::vector<WorkloadParameterInfo> rows;
+  rows.reserve(kTable.size());
   for (const WorkloadParameterRow& row : kTable) {
     rows.push_back({std::string(row.name), row.dimension, range_of(row), std::string(row.meaning),
                     row.phases.empty() ? "all" : std::string(row.phases)});

@@ -153,8 +153,8 @@ void lower_by_schedule(const Placement& placement, const AttentionCall& whole, c
 void count_projections(const Placement& placement, const AttentionCall& call, const AttentionShape& s,
                        WorkloadFacts& facts) {
   const std::uint64_t element = storage_bytes(1, call.dtype);
-  facts.weight_bytes += placement.cores * 2 * (s.q_width() + s.kv_width()) * call.hidden * element;
-  facts.kv_write_bytes += placement.cores * 2 * s.kv_width() * element;
+  facts.weight_bytes += std::uint64_t{2} * placement.cores * (s.q_width() + s.kv_width()) * call.hidden * element;
+  facts.kv_write_bytes += std::uint64_t{2} * placement.cores * s.kv_width() * element;
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ LoweredWorkload lower_fused_attention(const SettingReader& read, const MachineSp
   const FusedAttention shape = shape_of(read, machine);
   const Wide tokens = shape.attention.shape.queries;
   const Wide width = shape.qkv_width() + shape.q_width();
-  check_operands(tokens * (2 * shape.hidden + width) * kBf16Bytes + shape.hidden * width * kBf16Bytes, machine);
+  check_operands(tokens * (2 * Wide(shape.hidden) + width) * kBf16Bytes + shape.hidden * width * kBf16Bytes, machine);
   LoweredWorkload lowered;
   lowered.job = tile_job_of(placement, machine, [&](TileWriter& w) {
     lowered.facts.kv_read_bytes += placement.cores * attention_kv_bytes(shape.attention);

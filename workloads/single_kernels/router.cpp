@@ -27,7 +27,7 @@ LoweredWorkload lower_router(const SettingReader& read, const MachineSpec& machi
                      std::to_string(shape.experts) + " or less");
   }
   const Wide tokens = shape.tokens, weights = Wide(shape.hidden) * shape.experts;
-  const Wide operands = kBf16Bytes * tokens * (Wide(shape.hidden) + 2 * shape.top_k);
+  const Wide operands = kBf16Bytes * tokens * (Wide(shape.hidden) + 2 * Wide(shape.top_k));
   check_operands(operands + kBf16Bytes * weights, machine);
   const std::uint64_t tile = tile_of(machine.core, shape.tokens);
   const std::uint64_t resident =
