@@ -104,6 +104,7 @@ class ValidateData : public testing::Test {
     write("exclusions.csv", "id,reason\nM-T2-C,no size\n");
     write("known_misses.csv", "scope,name,error,mechanism\nclass,layer,inf,all of it\n");
     write("first_run.csv", "id,metric,predicted\n");
+    write("left_out.csv", "group,parameter,value,source\n");
   }
   void write(const std::string& name, const std::string& text) const {
     static_cast<void>(folder_.file(notes(name), text));
