@@ -104,21 +104,22 @@ const OperatorRecord* operator_named(const RunRecord& record, std::string_view n
   return found == record.operators.end() ? nullptr : &*found;
 }
 
+/// The run without entry and exit of the program, which are no part of a kernel.
+Time within_program(const Evaluation& e) {
+  const ControlSpec& control = e.platform.machine.core.control;
+  return e.record.elapsed - control.program_entry - control.program_exit;
+}
+
 /// Time that latency, FLOP rate and HBM rate cover.
 Time covered(const Evaluation& e) {
-  const ControlSpec& control = e.platform.machine.core.control;
   switch (e.lowered.facts.interval) {
     case Interval::kCall:
       return e.record.elapsed + e.platform.machine.host_call;
     case Interval::kSteady:
-      return e.record.elapsed - control.program_entry - control.program_exit;
+      return within_program(e);
     default:
       return e.record.elapsed;
   }
-}
-
-double nanoseconds_between(Time from, Time to) {
-  return nanoseconds(to - from);
 }
 
 /// Where a run has something to measure it by, what `interval` asks for.
@@ -131,13 +132,13 @@ std::optional<double> interval_ns(const Evaluation& e, const OperatorRecord& op)
     case Interval::kClockRamp: {
       const Span& tensor = op.spans[static_cast<std::size_t>(Engine::kTensor)];
       if (tensor.started == 0 || e.record.limiter_opened == Time(INT64_MAX)) return std::nullopt;
-      return nanoseconds_between(tensor.first_start, e.record.limiter_opened);
+      return nanoseconds(e.record.limiter_opened - tensor.first_start);
     }
     case Interval::kPacket:
     case Interval::kEngineBusy: {
       if (!transfers) return std::nullopt;
       const bool with_semaphore = e.lowered.facts.interval == Interval::kEngineBusy;
-      return nanoseconds_between(op.transfers.first_start, op.transfers.end) +
+      return nanoseconds(op.transfers.end - op.transfers.first_start) +
              (with_semaphore ? nanoseconds(dma.packet_overhead) : 0);
     }
     case Interval::kIssue: {
@@ -148,7 +149,7 @@ std::optional<double> interval_ns(const Evaluation& e, const OperatorRecord& op)
     }
     case Interval::kTriggerToPacket:
       if (!transfers) return std::nullopt;
-      return nanoseconds_between(op.first_trigger, op.transfers.first_start);
+      return nanoseconds(op.transfers.first_start - op.first_trigger);
     case Interval::kOccupancy:
       if (!transfers || op.transfers.started == op.transfers.last_count) return std::nullopt;
       return op.transfers.interval_ps(0) / kKilo;
@@ -163,7 +164,7 @@ void fill_instruction_time(Metrics& m, const OperatorRecord& timed, std::size_t 
   if (span.started == 0) return;
   const double busy = static_cast<double>(timed.busy[engine].count()) / static_cast<double>(span.started);
   m.set("initiation_interval_ns", span.interval_ps(busy) / kKilo);
-  m.set("duration_ns", nanoseconds_between(span.first_start, span.end));
+  m.set("duration_ns", nanoseconds(span.end - span.first_start));
 }
 
 /// Bytes per time of the copies of `op`, in steady state.
@@ -172,13 +173,9 @@ double copy_rate(const OperatorRecord& op) {
   return share(static_cast<double>(op.dma_bytes) / transfers, op.transfers.interval_ps(0));
 }
 
-/// Entry and exit of the program are no part of a kernel.
 void fill_kernel_time(Metrics& m, const Evaluation& e) {
   const WorkloadFacts& f = e.lowered.facts;
-  const ControlSpec& control = e.platform.machine.core.control;
-  if (f.interval < Interval::kDmaActive) {
-    m.set("duration_ns", nanoseconds(e.record.elapsed - control.program_entry - control.program_exit));
-  }
+  if (f.interval < Interval::kDmaActive) m.set("duration_ns", nanoseconds(within_program(e)));
   if (f.timed_engine.has_value()) {
     if (const OperatorRecord* timed = operator_named(e.record, "instruction")) {
       fill_instruction_time(m, *timed, static_cast<std::size_t>(*f.timed_engine));

@@ -18,7 +18,7 @@ class HbmPasses {
     queries_ = call.shape.queries / steps_.tile();
     keys_ = call.shape.keys / steps_.tile();
     element_ = storage_bytes(1, call.dtype);
-    w.program().reserve_sbuf(Bytes((call.shape.queries + 2 * call.shape.keys) * element_));
+    steps_.reserve_operands(call);
     banks_ = steps_.banks(w.core().psum_banks);
     rows_ = steps_.buffers(call.shape.keys * kFp32Bytes, kRows);
     reloaded_ = steps_.buffers(call.shape.keys * kFp32Bytes, kRows);
@@ -27,9 +27,9 @@ class HbmPasses {
   }
 
   void head() {
-    const Handle q = operand(call_.shape.queries, Traffic::kActivations);
-    const Handle k = operand(call_.shape.keys, Traffic::kKvRead);
-    const Handle v = operand(call_.shape.keys, Traffic::kKvRead);
+    const Handle q = steps_.load_operand(call_, call_.shape.queries, Traffic::kActivations);
+    const Handle k = steps_.load_operand(call_, call_.shape.keys, Traffic::kKvRead);
+    const Handle v = steps_.load_operand(call_, call_.shape.keys, Traffic::kKvRead);
     for (std::uint64_t key = 0; key < keys_; ++key) saved_values_ = turn_tile(call_.dtype, v);
     for (std::uint64_t query = 0; query < queries_; ++query) saved_.push_back(subtract(q, k));
     each_row(true, [&](Handle loaded) {
@@ -49,10 +49,6 @@ class HbmPasses {
  private:
   [[nodiscard]] bool fused_sum() const { return call_.schedule == AttentionSchedule::kHbmPassesFusedSum; }
 
-  Handle operand(std::uint64_t tokens, Traffic traffic) {
-    return steps_.load(Engine::kSync, Queue::kTiles,
-                       {.rows = call_.shape.head_dim, .run_bytes = tokens * element_, .traffic = traffic}, {});
-  }
   [[nodiscard]] AttentionSteps::Tile row() const {
     return {.rows = steps_.tile(), .run_bytes = call_.shape.keys * kFp32Bytes};
   }

@@ -19,7 +19,7 @@ class Recompute {
     queries_ = call.shape.queries / steps_.tile();
     blocks_ = call.shape.keys / steps_.block();
     element_ = storage_bytes(1, call.dtype);
-    w.program().reserve_sbuf(Bytes((call.shape.queries + 2 * call.shape.keys) * element_));
+    steps_.reserve_operands(call);
     scores_ = steps_.banks(3);
     turned_ = steps_.tiles_in_banks(3);
     results_ = steps_.banks(2);
@@ -28,9 +28,9 @@ class Recompute {
   }
 
   void head() {
-    q_ = operand(call_.shape.queries, Traffic::kActivations);
-    k_ = operand(call_.shape.keys, Traffic::kKvRead);
-    v_ = operand(call_.shape.keys, Traffic::kKvRead);
+    q_ = steps_.load_operand(call_, call_.shape.queries, Traffic::kActivations);
+    k_ = steps_.load_operand(call_, call_.shape.keys, Traffic::kKvRead);
+    v_ = steps_.load_operand(call_, call_.shape.keys, Traffic::kKvRead);
     for (std::uint64_t query = 0; query < queries_; ++query) maxima();
     for (std::uint64_t query = 0; query < queries_; ++query) sums();
     steps_.reciprocal(queries_, {});
@@ -39,11 +39,6 @@ class Recompute {
 
  private:
   [[nodiscard]] bool fused_sum() const { return call_.schedule == AttentionSchedule::kRecomputeFusedSum; }
-
-  Handle operand(std::uint64_t tokens, Traffic traffic) {
-    return steps_.load(Engine::kSync, Queue::kTiles,
-                       {.rows = call_.shape.head_dim, .run_bytes = tokens * element_, .traffic = traffic}, {});
-  }
 
   Handle block() {
     steps_.segment().acquire(Engine::kTensor, scores_);

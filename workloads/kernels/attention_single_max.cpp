@@ -17,7 +17,7 @@ class SingleMax {
     queries_ = call.shape.queries / steps_.tile();
     keys_ = call.shape.keys / steps_.tile();
     element_ = storage_bytes(1, call.dtype);
-    w.program().reserve_sbuf(Bytes((call.shape.queries + 2 * call.shape.keys) * element_));
+    steps_.reserve_operands(call);
     scores_ = steps_.banks(4);
     turned_ = steps_.tiles_in_banks(2);
     results_ = steps_.banks(2);
@@ -26,11 +26,10 @@ class SingleMax {
   }
 
   void head() {
-    q_ = steps_.load(Engine::kSync, Queue::kTiles,
-                     {.rows = call_.shape.head_dim, .run_bytes = call_.shape.queries * element_}, {});
-    k_ = steps_.load(Engine::kSync, Queue::kTiles, keys_in(call_.shape.keys), {});
+    q_ = steps_.load_operand(call_, call_.shape.queries, Traffic::kActivations);
+    k_ = steps_.load_operand(call_, call_.shape.keys, Traffic::kKvRead);
     for (std::uint64_t key = 0; key < keys_; ++key) {
-      const Handle v = steps_.load(Engine::kSync, Queue::kTiles, keys_in(steps_.tile()), {});
+      const Handle v = steps_.load_operand(call_, steps_.tile(), Traffic::kKvRead);
       steps_.segment().acquire(Engine::kTensor, turned_);
       const Handle turned = steps_.turn(call_.dtype, call_.shape.head_dim, steps_.tile(), {v});
       steps_.segment().release(steps_.drain(steps_.tile(), {turned}), turned_);
@@ -45,9 +44,6 @@ class SingleMax {
 
  private:
   [[nodiscard]] std::uint64_t blocks() const { return call_.shape.keys / steps_.block(); }
-  [[nodiscard]] AttentionSteps::Tile keys_in(std::uint64_t tokens) const {
-    return {.rows = call_.shape.head_dim, .run_bytes = tokens * element_, .traffic = Traffic::kKvRead};
-  }
 
   Handle block() {
     steps_.segment().acquire(Engine::kTensor, scores_);

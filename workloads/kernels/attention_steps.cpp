@@ -113,6 +113,15 @@ Handle AttentionSteps::load(Engine engine, Queue queue, const Tile& tile, After 
   return move(engine, queue, tile, Space::kHbm, after);
 }
 
+void AttentionSteps::reserve_operands(const AttentionCall& call) {
+  w_.program().reserve_sbuf(Bytes((call.shape.queries + 2 * call.shape.keys) * storage_bytes(1, call.dtype)));
+}
+
+Handle AttentionSteps::load_operand(const AttentionCall& call, std::uint64_t tokens, Traffic traffic) {
+  const std::uint64_t row = tokens * storage_bytes(1, call.dtype);
+  return load(Engine::kSync, Queue::kTiles, {.rows = call.shape.head_dim, .run_bytes = row, .traffic = traffic}, {});
+}
+
 Handle AttentionSteps::store(Engine engine, Queue queue, const Tile& tile, After after) {
   return move(engine, queue, tile, Space::kSbuf, after);
 }

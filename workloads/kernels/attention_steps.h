@@ -150,6 +150,10 @@ class AttentionSteps {
     bool casts = false;
   };
   Handle load(Engine engine, Queue queue, const Tile& tile, After after);
+  /// SBUF for Q, K and V of one head.
+  void reserve_operands(const AttentionCall& call);
+  /// `tokens` of Q, K or V of one head, in `call.dtype`, with the head on partitions.
+  Handle load_operand(const AttentionCall& call, std::uint64_t tokens, Traffic traffic);
   Handle store(Engine engine, Queue queue, const Tile& tile, After after);
 
  private:
