@@ -155,6 +155,18 @@ std::vector<Calibration> calibrations() {
   return list;
 }
 
+/// Measurements and points alone, without the notes beside them.
+Validation read_points(const std::vector<std::string>& files, const std::string& filter,
+                       const std::vector<Setting>& common) {
+  Validation validation;
+  Reader reader(validation, filter);
+  for (const std::string& file : files) reader.add(file, common);
+  if (validation.measurements.empty()) {
+    throw InputError("--filter " + filter + ": no id begins with that; `trnsim validate` prints all ids");
+  }
+  return validation;
+}
+
 }  // namespace
 
 std::string validation_folder() {
@@ -171,12 +183,7 @@ std::vector<std::string> validation_files() {
 
 Validation read_validation(const std::vector<std::string>& files, const std::string& filter,
                            const std::vector<Setting>& common) {
-  Validation validation;
-  Reader reader(validation, filter);
-  for (const std::string& file : files) reader.add(file, common);
-  if (validation.measurements.empty()) {
-    throw InputError("--filter " + filter + ": no id begins with that; `trnsim validate` prints all ids");
-  }
+  Validation validation = read_points(files, filter, common);
   const FirstRun first((fs::path(validation_folder()) / "first_run.csv").string());
   std::vector<std::string> ids;
   for (const Measurement& m : validation.measurements) ids.push_back(m.id);
@@ -218,7 +225,7 @@ std::vector<LeftOut> leave_groups_out(const LaunchOptions& options) {
   for (LeftOut& group : groups) {
     std::vector<Setting> settings;
     for (const Prior& prior : group.priors) settings.push_back({prior.parameter, prior.value, file});
-    Validation validation = read_validation(validation_files(), group.group + "-", settings);
+    Validation validation = read_points(validation_files(), group.group + "-", settings);
     run_validation(validation, options, [](std::size_t, const PointRow&, std::size_t) {});
     group.error = score(validation.measurements, {}).all.error;
   }
