@@ -1,12 +1,11 @@
 #include "tests/workloads/collectives/payload.h"
 
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <map>
-#include <optional>
 #include <random>
 #include <set>
+#include <span>
 
 #include "tests/workloads/collectives/memory.h"
 #include "tests/workloads/collectives/vectors.h"
@@ -95,15 +94,19 @@ class Run {
     return wait.event == kNoEvent || member.counts[wait.event].size() >= wait.count;
   }
 
-  /// Lets the member's next step, or its end, happen if all it waits for is there.
+  /// What the member waits for now: those of its next step, or, after all steps, one of its last waits after the other.
+  [[nodiscard]] std::span<const Wait> waits_for(const Member& member) const {
+    const auto& steps = member.script->steps();
+    const auto& last = member.script->last();
+    if (member.next < steps.size()) return steps[member.next].waits;
+    const std::size_t passed = member.next - steps.size();
+    return passed < last.size() ? std::span(last).subspan(passed, 1) : std::span<const Wait>();
+  }
+
+  /// Lets the member go on if all it waits for is there.
   void try_next(Member& member) {
     if (member.finished || issuing_.contains(member.id)) return;
-    const auto& steps = member.script->steps();
-    const bool ready =
-        member.next < steps.size()
-            ? std::ranges::all_of(steps[member.next].waits, [&](const Wait& w) { return met(member, w); })
-            : std::ranges::all_of(member.script->last(), [&](const Wait& w) { return met(member, w); });
-    if (!ready) return;
+    if (!std::ranges::all_of(waits_for(member), [&](const Wait& wait) { return met(member, wait); })) return;
     issuing_.insert(member.id);
     actions_.push_back({.kind = Action::Kind::kIssue, .member = member.id, .channel = 0, .receiver = 0});
   }
@@ -124,18 +127,21 @@ class Run {
     if (outcome_.error.empty()) outcome_.error = "member " + std::to_string(member.id) + " " + what;
   }
 
+  void pass_last(Member& member) {
+    const std::size_t end = member.script->steps().size() + member.script->last().size();
+    if (member.next < end) {
+      take(member, waits_for(member).front());
+      ++member.next;
+      return try_next(member);
+    }
+    member.finished = true;
+    memory_.finish_lane(member.id / place_.lanes);
+  }
+
   void issue(Member& member) {
     issuing_.erase(member.id);
     const auto& steps = member.script->steps();
-    if (member.next == steps.size()) {
-      for (const Wait& wait : member.script->last()) {
-        if (!met(member, wait)) return fail(member, "waits for the same counts twice at its end");
-        take(member, wait);
-      }
-      member.finished = true;
-      memory_.finish_lane(member.id / place_.lanes);
-      return;
-    }
+    if (member.next >= steps.size()) return pass_last(member);
     const Step& step = steps[member.next++];
     Flight flight;
     flight.step = &step;
@@ -235,10 +241,11 @@ std::string Run::missing(const Member& member, const Wait& wait) const {
   for (const Member& other : members_) {
     const auto& steps = other.script->steps();
     const bool gives =
-        std::any_of(steps.begin() + static_cast<std::ptrdiff_t>(other.next), steps.end(), [&](const Step& s) {
-          const bool here = s.to == member.id || s.copy_to == member.id;
-          return (here && s.arrived == wait.event) || (other.id == member.id && s.sent == wait.event);
-        });
+        std::any_of(steps.begin() + static_cast<std::ptrdiff_t>(std::min(other.next, steps.size())), steps.end(),
+                    [&](const Step& s) {
+                      const bool here = s.to == member.id || s.copy_to == member.id;
+                      return (here && s.arrived == wait.event) || (other.id == member.id && s.sent == wait.event);
+                    });
     if (gives) text += " " + std::to_string(other.id);
     anybody = anybody || gives;
   }
@@ -249,14 +256,8 @@ std::string Run::deadlock() const {
   std::string text;
   for (const Member& member : members_) {
     if (member.finished) continue;
-    const auto& steps = member.script->steps();
-    const auto report = [&](const Wait& wait) {
+    for (const Wait& wait : waits_for(member)) {
       if (!met(member, wait)) text += missing(member, wait);
-    };
-    if (member.next < steps.size()) {
-      std::ranges::for_each(steps[member.next].waits, report);
-    } else {
-      std::ranges::for_each(member.script->last(), report);
     }
   }
   return text.empty() ? "" : "deadlock\n" + text;
