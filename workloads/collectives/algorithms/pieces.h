@@ -69,6 +69,48 @@ class Shards {
   return step;
 }
 
+/// `count` elements from `from` to `to`.
+struct Range {
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  std::uint64_t count = 0;
+};
+
+/// Appends a range, as part of the last one if it goes on where that one ends.
+void append(std::vector<Range>& ranges, Range range);
+
+/// Adds steps to a script whose later steps all depend on what was waited for before.
+class Pen {
+ public:
+  /// `sent` counts what has left, of the steps that need nothing else to say so.
+  Pen(Script& script, Event sent) : script_(script), sent_(sent) {}
+
+  /// The next step waits for these counts, and so do all after it, as steps are issued in order.
+  void after(Event event, std::uint32_t count = 1) {
+    if (count > 0) open_.push_back({event, count});
+  }
+  /// The next step waits until all before have left.
+  void after_sent();
+
+  void add(Step step);
+  /// One message or sum of several ranges: `step` for each, with its first operand at Range::from and its destination
+  /// at Range::to. Other operands are at the same place if they are of the input; else their ranges follow each other.
+  /// What `step` counts, the last range counts.
+  void add(const Step& step, const std::vector<Range>& ranges);
+  /// The same for a step that counts when it has left.
+  void send(Step step, const std::vector<Range>& ranges);
+  void send(Step step);
+
+  /// Last: waits for all that is open and for what has not left.
+  void finish();
+
+ private:
+  Script& script_;
+  Event sent_;
+  std::vector<Wait> open_;
+  std::uint32_t unclaimed_ = 0;  ///< counts of `sent`
+};
+
 [[nodiscard]] inline std::string no_obstacle(const Place& /*place*/, const Task& /*task*/) {
   return "";
 }
