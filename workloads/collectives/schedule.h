@@ -61,6 +61,7 @@ struct Step {
   Event arrived = kNoEvent;     ///< counts one at `to` and at `copy_to` when all is written there
   Event sent = kNoEvent;        ///< counts one here when all has left (or, locally, is written)
   std::uint8_t channel = 0;     ///< steps of one channel leave in order; channels run side by side
+  std::uint8_t stream = 0;      ///< of the CC-cores, below 4: steps of one stream are issued in order
   std::array<Wait, 4> waits{};  ///< kNoEvent = unused
 };
 
