@@ -63,6 +63,7 @@ struct Step {
   Event sent = kNoEvent;     ///< counts one here when all has left (or, locally, is written)
   /// Steps of one channel leave in order, and arrive in order at one receiver; channels run side by side.
   std::uint8_t channel = 0;
+  std::uint8_t stream = 0;  ///< of the CC-cores, below 4: steps of one stream are issued in order
   std::array<Wait, 4> waits{};  ///< kNoEvent = unused
 };
 
@@ -97,8 +98,8 @@ struct Task {
   std::uint32_t root = 0;    ///< kBroadcast
 };
 
-/// Collects what one member does. Call event() in the same order for every member. Steps are issued in the order in
-/// which they were added: one whose waits are not met holds back all after it, on every channel.
+/// Collects what one member does. Call event() in the same order for every member. Steps of a stream are issued in the
+/// order in which they were added: one whose waits are not met holds back all after it, on every channel.
 class Script {
  public:
   explicit Script(std::uint32_t member) : member_(member) {}
