@@ -61,7 +61,8 @@ Shape shape_of(const Step& step, std::uint32_t self, Peers& peers) {
 using Key = std::vector<std::uint64_t>;
 
 void append(Key& key, const Shape& s) {
-  key.insert(key.end(), {s.to, s.copy_to, s.partner, s.reads, s.partner_reads, s.count, s.arrived, s.sent, s.stream, s.channel});
+  key.insert(key.end(),
+             {s.to, s.copy_to, s.partner, s.reads, s.partner_reads, s.count, s.arrived, s.sent, s.stream, s.channel});
   for (const Wait& wait : s.waits) key.insert(key.end(), {wait.event, wait.count});
 }
 
@@ -94,9 +95,15 @@ class Writer {
     if (shape.sent != kNoEvent) segment_.signal(sent, semaphores_[shape.sent]);
   }
 
-  void finish(std::span<const Wait> last) {
-    for (const Wait& wait : last) take(Engine::kCollective, wait);
-    segment_.emit(Engine::kCollective, Instruction{});
+  void finish(std::span<const Last> last) {
+    std::array<bool, kStreams> waits{};
+    for (const Last& end : last) {
+      take(stream(end.stream), end.wait);
+      waits[end.stream] = true;
+    }
+    for (std::uint8_t s = 0; s < kStreams; ++s) {
+      if (waits[s]) segment_.emit(stream(s), Instruction{});
+    }
   }
 
  private:
@@ -152,7 +159,8 @@ class Writer {
     return static_cast<std::uint8_t>(shape.stream * per_stream + shape.channel % per_stream);
   }
 
-  static constexpr std::uint64_t kSmallest = 512;  // bytes below which DMA is bound by descriptors, NKI DMA bandwidth guide
+  static constexpr std::uint64_t kSmallest =
+      512;  // bytes below which DMA is bound by descriptors, NKI DMA bandwidth guide
   static constexpr std::size_t kWaitsAtOnce = 4;
 
   const MachineSpec& machine_;
@@ -185,7 +193,7 @@ CoreJob Emitter::job_of(const Script& script) {
   for (const Step& step : script.steps()) shapes.push_back(shape_of(step, script.member(), peers));
   Key key;
   for (const Shape& shape : shapes) append(key, shape);
-  for (const Wait& wait : script.last()) key.insert(key.end(), {wait.event, wait.count});
+  for (const Last& end : script.last()) key.insert(key.end(), {end.wait.event, end.wait.count, end.stream});
   std::shared_ptr<const Program>& program = programs_->by_shape[std::move(key)];
   if (program == nullptr) {
     ProgramBuilder builder(name_);

@@ -40,8 +40,9 @@ class KangaRing {
         lane_(script.member() % place.lanes),
         workers_(kPair * place.lanes),
         count_(ring_channels(place, workers_)),
-        slot_(slot_elements(place, task)),
-        ready_(script.event()) {
+        slot_(slot_elements(place, task)) {
+    while (ready_.size() < std::min<std::size_t>(task.slices, kDataStreams)) ready_.push_back(script.event());
+    started_.resize(ready_.size());
     const std::uint32_t rank = script.member() / place.lanes;
     const auto rings = chip_rings(place);
     for (std::uint32_t c = 0; c < count_; ++c) {
@@ -55,7 +56,7 @@ class KangaRing {
   void run() {
     const bool reduces = task_.collective != Collective::kAllGather;
     const bool gathers = task_.collective != Collective::kReduceScatter;
-    script_.add(signal(partner_, ready_, signal_channel()));
+    for (std::uint32_t s = 0; s < ready_.size(); ++s) script_.add(signal(partner_, ready_[s], 0, credit_stream(s)));
     if (reduces) {
       for (std::uint32_t step = 0; step < hops(); ++step) hop(step, &KangaRing::reduce_step);
     }
@@ -131,7 +132,6 @@ class KangaRing {
     }
   }
 
-  // Every round of the agreement for all channels before the next one, so that none waits behind another channel.
   void hop(std::uint32_t step, MakeStep make) {
     for (std::uint32_t slice = 0; slice < task_.slices; ++slice) {
       if (step >= kSlots && step < hops()) give_credits(slice);
@@ -139,21 +139,22 @@ class KangaRing {
     }
   }
 
+  // Every round of the agreement for all channels before the next one, so that none waits behind another channel.
   void give_credits(std::uint32_t slice) {
     of_slice(slice, true, [&](Channel& channel, std::uint32_t s) {
       Events& events = channel.slices[s];
-      Step request = signal(partner_, events.request, signal_channel());
+      Step request = signal(partner_, events.request, 0, credit_stream(s));
       request.waits[0] = {events.sent, events.unclaimed};
       events.unclaimed = 0;
       script_.add(request);
     });
     of_slice(slice, false, [&](Channel& channel, std::uint32_t s) {
-      Step reply = signal(partner_, channel.slices[s].reply, signal_channel());
+      Step reply = signal(partner_, channel.slices[s].reply, 0, credit_stream(s));
       reply.waits[0] = {channel.slices[s].request, 1};
       script_.add(reply);
     });
     of_slice(slice, true, [&](Channel& channel, std::uint32_t s) {
-      Step credit = signal(core(channel, pair_behind(channel, 1), true), channel.slices[s].credit, signal_channel());
+      Step credit = signal(core(channel, pair_behind(channel, 1), true), channel.slices[s].credit, 0, credit_stream(s));
       credit.waits[0] = {channel.slices[s].reply, 1};
       script_.add(credit);
     });
@@ -165,7 +166,7 @@ class KangaRing {
     message.to = core(channel, pair_behind(channel, hops()), true);
     message.arrived = events.arrived;
     if (step >= kSlots) message.waits[1] = {events.credit, 1};
-    add_counted(channel, events, message);
+    add_counted(channel, slice, message);
   }
 
   /// The own input and the partner's, added.
@@ -251,31 +252,32 @@ class KangaRing {
 
   void keep(Channel& channel, std::uint32_t slice, Step step) {
     step.arrived = channel.slices[slice].kept;
-    add_counted(channel, channel.slices[slice], step);
+    add_counted(channel, slice, step);
   }
 
-  void add_counted(const Channel& channel, Events& events, Step step) {
+  void add_counted(Channel& channel, std::uint32_t slice, Step step) {
+    Events& events = channel.slices[slice];
     step.sent = events.sent;
     step.channel = static_cast<std::uint8_t>(channel.number / workers_);
     ++events.unclaimed;
-    if (!started_) step.waits[2] = {ready_, 1};
-    started_ = true;
+    step.stream = data_stream(slice);
+    if (!started_[step.stream]) step.waits[2] = {ready_[step.stream], 1};
+    started_[step.stream] = true;
     script_.add(step);
   }
 
   void finish(bool gathers) {
     each(true, [&](Channel& channel, std::uint32_t slice) {
       const Events& events = channel.slices[slice];
-      script_.finish(gathers && hops() > 0 ? Wait{events.arrived, 1} : Wait{events.kept, kept_counts()});
-      script_.finish({events.sent, events.unclaimed});
+      script_.finish(gathers && hops() > 0 ? Wait{events.arrived, 1} : Wait{events.kept, kept_counts()},
+                     data_stream(slice));
+      script_.finish({events.sent, events.unclaimed}, credit_stream(slice));
     });
     each(false, [&](Channel& channel, std::uint32_t slice) {
-      script_.finish({channel.slices[slice].kept, kept_counts()});
-      if (gathers) script_.finish({channel.slices[slice].arrived, hops()});
+      script_.finish({channel.slices[slice].kept, kept_counts()}, data_stream(slice));
+      if (gathers) script_.finish({channel.slices[slice].arrived, hops()}, data_stream(slice));
     });
   }
-
-  [[nodiscard]] std::uint8_t signal_channel() const { return static_cast<std::uint8_t>(count_ / workers_); }
 
   const Place& place_;
   const Task& task_;
@@ -286,11 +288,11 @@ class KangaRing {
   std::uint32_t workers_;  ///< cores of a pair
   std::uint32_t count_;    ///< channels of all cores of a pair
   std::uint64_t slot_;
-  Event ready_;  ///< the partner's input may be read
+  std::vector<Event> ready_;   ///< by data stream: the partner's input may be read
+  std::vector<bool> started_;  ///< by data stream: has waited for that
   std::vector<Channel> channels_;
   std::uint32_t side_ = 0;
   std::uint32_t partner_ = 0;
-  bool started_ = false;
 };
 
 std::string obstacle(const Place& place, const Task& task) {

@@ -61,12 +61,23 @@ class Shards {
 }
 
 /// No elements: only counts one of `arrived` at `to`.
-[[nodiscard]] constexpr Step signal(std::uint32_t to, Event arrived, std::uint8_t channel) {
+[[nodiscard]] constexpr Step signal(std::uint32_t to, Event arrived, std::uint8_t channel, std::uint8_t stream = 0) {
   Step step;
   step.to = to;
   step.arrived = arrived;
   step.channel = channel;
+  step.stream = stream;
   return step;
+}
+
+/// Slices take turns on half of the streams, so that none waits behind another one; what says that memory is free again
+/// has the other half, so that it does not wait behind data.
+inline constexpr std::uint8_t kDataStreams = kStreams / 2;
+[[nodiscard]] constexpr std::uint8_t data_stream(std::uint32_t slice) {
+  return static_cast<std::uint8_t>(slice % kDataStreams);
+}
+[[nodiscard]] constexpr std::uint8_t credit_stream(std::uint32_t slice) {
+  return static_cast<std::uint8_t>(kDataStreams + slice % kDataStreams);
 }
 
 /// `count` elements from `from` to `to`.
