@@ -11,6 +11,8 @@
 #include <limits>
 #include <vector>
 
+#include "models/program/instruction.h"
+
 namespace trnsim {
 
 enum class Collective : std::uint8_t {
@@ -44,8 +46,6 @@ using Event = std::uint32_t;
 inline constexpr Event kNoEvent = std::numeric_limits<Event>::max();
 inline constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
 
-inline constexpr std::uint8_t kStreams = 4;  // streams of a core, AWS Neuron collectives documentation
-
 struct Wait {
   Event event = kNoEvent;
   std::uint32_t count = 0;  ///< counts taken away
@@ -65,7 +65,7 @@ struct Step {
   Event sent = kNoEvent;     ///< counts one here when all has left (or, locally, is written)
   /// Steps of one channel of a stream leave in order, and arrive in order at one receiver; channels run side by side.
   std::uint8_t channel = 0;
-  std::uint8_t stream = 0;      ///< of the CC-cores, below kStreams: steps of one stream are issued in order
+  std::uint8_t stream = 0;      ///< of the CC-cores, below kStreamCount: steps of one stream are issued in order
   std::array<Wait, 4> waits{};  ///< kNoEvent = unused
 };
 

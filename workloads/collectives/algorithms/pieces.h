@@ -72,7 +72,7 @@ class Shards {
 
 /// Slices take turns on half of the streams, so that none waits behind another one; what says that memory is free again
 /// has the other half, so that it does not wait behind data.
-inline constexpr std::uint8_t kDataStreams = kStreams / 2;
+inline constexpr std::uint8_t kDataStreams = kStreamCount / 2;
 [[nodiscard]] constexpr std::uint8_t data_stream(std::uint32_t slice) {
   return static_cast<std::uint8_t>(slice % kDataStreams);
 }
