@@ -82,11 +82,15 @@ struct Place {
   std::vector<std::vector<std::uint32_t>> cube;
   /// Extents, last dimension fastest, if the chips form a torus and their numbers are their places in it; else empty.
   std::vector<std::uint32_t> torus;
+  /// By instance, if there are several: its ranks alone, in order of their numbers here.
+  std::vector<Place> within;
 
   [[nodiscard]] std::uint32_t members() const { return ranks * lanes; }
   [[nodiscard]] std::uint32_t member(std::uint32_t rank, std::uint32_t lane) const { return rank * lanes + lane; }
   [[nodiscard]] std::uint32_t chips() const { return static_cast<std::uint32_t>(instance.size()); }
 };
+
+struct Algorithm;
 
 /// What is to be done.
 struct Task {
@@ -98,6 +102,9 @@ struct Task {
   std::uint32_t slices = 1;  ///< parts of a chunk that travel one behind the other, where the algorithm slices; >= 1
   std::uint32_t shift = 1;   ///< kPermute
   std::uint32_t root = 0;    ///< kBroadcast
+  /// What a hierarchical algorithm runs within an instance and between instances; null: as it likes.
+  const Algorithm* inner = nullptr;
+  const Algorithm* outer = nullptr;
 };
 
 /// What a stream waits for at its end.

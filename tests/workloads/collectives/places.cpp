@@ -42,25 +42,7 @@ void renumber_chips(Place& place) {
   }
 }
 
-}  // namespace
-
-Place ring_place(std::uint32_t chips, std::uint32_t per_chip, std::uint32_t lanes) {
-  Place place = chips_of(chips, per_chip, lanes);
-  if (chips > 1) place.rings.push_back(numbers(chips));
-  if (chips > 2) {
-    place.rings.push_back(numbers(chips));
-    std::ranges::reverse(place.rings.back());
-  }
-  return place;
-}
-
-Place cube_place(std::uint32_t dimensions, std::uint32_t per_chip, std::uint32_t lanes) {
-  Place place = chips_of(1U << dimensions, per_chip, lanes);
-  add_cube(place);
-  return place;
-}
-
-Place random_place(std::mt19937_64& random, std::uint32_t most) {
+Place random_instance(std::mt19937_64& random, std::uint32_t most) {
   const auto up_to = [&](std::uint32_t limit) { return 1 + static_cast<std::uint32_t>(random() % limit); };
   const std::uint32_t per_chip = up_to(4);
   Place place = chips_of(up_to(std::max(most / per_chip, 1U)), per_chip, up_to(2));
@@ -85,6 +67,41 @@ Place random_place(std::mt19937_64& random, std::uint32_t most) {
   if ((place.chips() & (place.chips() - 1)) == 0 && random() % 4 != 0) add_cube(place);
   if (place.chips() % 3 == 0 && random() % 2 == 0) place.torus = {3, place.chips() / 3};
   return place;
+}
+
+}  // namespace
+
+Place ring_place(std::uint32_t chips, std::uint32_t per_chip, std::uint32_t lanes) {
+  Place place = chips_of(chips, per_chip, lanes);
+  if (chips > 1) place.rings.push_back(numbers(chips));
+  if (chips > 2) {
+    place.rings.push_back(numbers(chips));
+    std::ranges::reverse(place.rings.back());
+  }
+  return place;
+}
+
+Place cube_place(std::uint32_t dimensions, std::uint32_t per_chip, std::uint32_t lanes) {
+  Place place = chips_of(1U << dimensions, per_chip, lanes);
+  add_cube(place);
+  return place;
+}
+
+Place instances_of(const Place& one, std::uint32_t instances) {
+  Place all;
+  all.ranks = one.ranks * instances;
+  all.lanes = one.lanes;
+  for (std::uint32_t i = 0; i < instances; ++i) {
+    for (const std::uint32_t chip : one.chip) all.chip.push_back(chip + i * one.chips());
+    all.instance.insert(all.instance.end(), one.chips(), i);
+  }
+  if (instances > 1) all.within.assign(instances, one);
+  return all;
+}
+
+Place random_place(std::mt19937_64& random, std::uint32_t most) {
+  const std::uint32_t instances = random() % 3 == 0 ? 2 + static_cast<std::uint32_t>(random() % 3) : 1;
+  return instances_of(random_instance(random, most / instances), instances);
 }
 
 }  // namespace trnsim::test

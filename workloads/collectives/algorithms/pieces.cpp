@@ -90,6 +90,7 @@ void Pen::after_sent() {
 }
 
 void Pen::add(Step step) {
+  step.stream = stream_;
   const auto put = [this](Step& holder) {
     for (Wait& wait : holder.waits) {
       if (open_.empty() || wait.event != kNoEvent) continue;
@@ -99,7 +100,7 @@ void Pen::add(Step step) {
   };
   const auto free = static_cast<std::size_t>(std::ranges::count(step.waits, kNoEvent, &Wait::event));
   while (open_.size() > free) {
-    Step hold = signal(script_.member(), kNoEvent, step.channel);
+    Step hold = signal(script_.member(), kNoEvent, step.channel, stream_);
     put(hold);
     script_.add(hold);
   }
@@ -143,8 +144,8 @@ void Pen::send(Step step) {
 }
 
 void Pen::finish() {
-  for (const Wait& wait : open_) script_.finish(wait);
-  script_.finish({sent_, unclaimed_});
+  for (const Wait& wait : open_) script_.finish(wait, stream_);
+  script_.finish({sent_, unclaimed_}, stream_);
 }
 
 }  // namespace trnsim::collective

@@ -93,8 +93,8 @@ void append(std::vector<Range>& ranges, Range range);
 /// Adds steps to a script whose later steps all depend on what was waited for before.
 class Pen {
  public:
-  /// `sent` counts what has left, of the steps that need nothing else to say so.
-  Pen(Script& script, Event sent) : script_(script), sent_(sent) {}
+  /// For the steps of one stream. `sent` counts what has left, of the steps that need nothing else to say so.
+  Pen(Script& script, Event sent, std::uint8_t stream = 0) : script_(script), sent_(sent), stream_(stream) {}
 
   /// The next step waits for these counts, and so do all after it, as steps are issued in order.
   void after(Event event, std::uint32_t count = 1) {
@@ -118,6 +118,7 @@ class Pen {
  private:
   Script& script_;
   Event sent_;
+  std::uint8_t stream_;
   std::vector<Wait> open_;
   std::uint32_t unclaimed_ = 0;  ///< counts of `sent`
 };
