@@ -1,6 +1,7 @@
 #include "tests/workloads/collectives/places.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace trnsim::test {
@@ -32,13 +33,10 @@ void add_cube(Place& place) {
 }
 
 /// Chips in order of first appearance, as in every Place.
-void renumber_chips(Place& place) {
-  constexpr std::uint32_t kUnseen = collective::kNobody;
-  std::vector<std::uint32_t> number(place.chips(), kUnseen);
-  std::uint32_t seen = 0;
-  for (std::uint32_t& chip : place.chip) {
-    if (number[chip] == kUnseen) number[chip] = seen++;
-    chip = number[chip];
+void renumber_chips(std::vector<std::uint32_t>& chips) {
+  std::map<std::uint32_t, std::uint32_t> number;
+  for (std::uint32_t& chip : chips) {
+    chip = number.try_emplace(chip, static_cast<std::uint32_t>(number.size())).first->second;
   }
 }
 
@@ -58,7 +56,7 @@ Place random_instance(std::mt19937_64& random, std::uint32_t most) {
   } else if (random() % 3 == 0) {
     std::ranges::shuffle(place.chip, random);
   }
-  renumber_chips(place);
+  renumber_chips(place.chip);
   const std::uint32_t rings = place.chips() > 1 ? static_cast<std::uint32_t>(random() % 5) : 0;
   for (std::uint32_t i = 0; i < rings; ++i) {
     place.rings.push_back(numbers(place.chips()));
@@ -87,13 +85,19 @@ Place cube_place(std::uint32_t dimensions, std::uint32_t per_chip, std::uint32_t
   return place;
 }
 
-Place instances_of(const Place& one, std::uint32_t instances) {
+Place instances_of(const Place& one, std::uint32_t instances, bool interleaved) {
   Place all;
   all.ranks = one.ranks * instances;
   all.lanes = one.lanes;
-  for (std::uint32_t i = 0; i < instances; ++i) {
-    for (const std::uint32_t chip : one.chip) all.chip.push_back(chip + i * one.chips());
-    all.instance.insert(all.instance.end(), one.chips(), i);
+  for (std::uint32_t rank = 0; rank < all.ranks; ++rank) {
+    const std::uint32_t instance = interleaved ? rank % instances : rank / one.ranks;
+    const std::uint32_t local = interleaved ? rank / instances : rank % one.ranks;
+    all.chip.push_back(one.chip[local] * instances + instance);
+  }
+  renumber_chips(all.chip);
+  all.instance.resize(std::size_t{one.chips()} * instances);
+  for (std::uint32_t rank = 0; rank < all.ranks; ++rank) {
+    all.instance[all.chip[rank]] = interleaved ? rank % instances : rank / one.ranks;
   }
   if (instances > 1) all.within.assign(instances, one);
   return all;
@@ -101,7 +105,7 @@ Place instances_of(const Place& one, std::uint32_t instances) {
 
 Place random_place(std::mt19937_64& random, std::uint32_t most) {
   const std::uint32_t instances = random() % 3 == 0 ? 2 + static_cast<std::uint32_t>(random() % 3) : 1;
-  return instances_of(random_instance(random, most / instances), instances);
+  return instances_of(random_instance(random, most / instances), instances, random() % 2 == 0);
 }
 
 }  // namespace trnsim::test

@@ -329,9 +329,10 @@ void write(const Place& place, const Task& task, Script& script) {
   phases.finish();
 }
 
+// Equal shards are largest at the first ranks, and so is what rank 0 needs.
 std::uint64_t scratch(const Place& place, const Task& task) {
-  std::uint64_t most = 0;
-  for (std::uint32_t rank = 0; rank < place.ranks; ++rank) {
+  std::uint64_t most = Plan(place, task, 0).scratch();
+  for (std::uint32_t rank = 1; rank < place.ranks && !task.counts.empty(); ++rank) {
     most = std::max(most, Plan(place, task, rank).scratch());
   }
   return most;
