@@ -88,7 +88,10 @@ struct ControlSpec {
 struct CollectiveCoreSpec {
   Time message_issue;  ///< occupancy per message released
   Time step;           ///< semaphore arrival to the release of the messages that depend on it
-  Bytes mesh_limit;    ///< largest collective that the runtime does by mesh; above, by ring
+  Bytes mesh_limit;    ///< largest collective that the runtime does by mesh
+  Bytes recursive_limit;     ///< largest that it does by recursive halving and doubling, where the chips form a cube
+  bool pairs_ranks = false;  ///< whether it takes KangaRing, rings of pairs of ranks, for larger ones; else ring
+  std::uint32_t slices = 1;  ///< parts of a chunk that go round a ring one behind the other
 };
 
 struct CoreSpec {

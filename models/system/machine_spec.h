@@ -17,6 +17,7 @@ namespace trnsim {
 struct MachineSpec {
   std::string name;
   std::uint32_t chips = 0;
+  std::uint32_t instances = 1;
   std::uint32_t cores_per_chip = 0;
   std::uint32_t default_lnc = 0;  ///< physical cores per logical core unless the workload says otherwise
   CoreSpec core;
@@ -36,6 +37,7 @@ struct MachineSpec {
     return 2.0 * rows * t.columns * static_cast<double>(t.clock.count()) * cores() / passes;
   }
   [[nodiscard]] std::uint32_t cores() const { return chips * cores_per_chip; }
+  [[nodiscard]] std::uint32_t chips_per_instance() const { return chips / instances; }
   [[nodiscard]] std::uint32_t cores_per_stack() const { return cores_per_chip / hbm.stacks; }
 };
 
