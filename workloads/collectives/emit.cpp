@@ -98,9 +98,15 @@ class Writer {
     if (shape.sent != kNoEvent) segment_.signal(sent, semaphores_[shape.sent]);
   }
 
-  void finish(std::span<const Wait> last) {
-    for (const Wait& wait : last) take(Engine::kCollective, wait);
-    segment_.emit(Engine::kCollective, Instruction{});
+  void finish(std::span<const Last> last) {
+    std::array<bool, kStreams> waits{};
+    for (const Last& end : last) {
+      take(stream(end.stream), end.wait);
+      waits[end.stream] = true;
+    }
+    for (std::uint8_t s = 0; s < kStreams; ++s) {
+      if (waits[s]) segment_.emit(stream(s), Instruction{});
+    }
   }
 
  private:
@@ -190,7 +196,7 @@ CoreJob Emitter::job_of(const Script& script) {
   for (const Step& step : script.steps()) shapes.push_back(shape_of(step, script.member(), peers));
   Key key;
   for (const Shape& shape : shapes) append(key, shape);
-  for (const Wait& wait : script.last()) key.insert(key.end(), {wait.event, wait.count});
+  for (const Last& end : script.last()) key.insert(key.end(), {end.wait.event, end.wait.count, end.stream});
   std::shared_ptr<const Program>& program = programs_->by_shape[std::move(key)];
   if (program == nullptr) {
     ProgramBuilder builder(name_);

@@ -44,6 +44,8 @@ using Event = std::uint32_t;
 inline constexpr Event kNoEvent = std::numeric_limits<Event>::max();
 inline constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
 
+inline constexpr std::uint8_t kStreams = 4;  // streams of a core, AWS Neuron collectives documentation
+
 struct Wait {
   Event event = kNoEvent;
   std::uint32_t count = 0;  ///< counts taken away
@@ -61,9 +63,9 @@ struct Step {
   std::uint64_t count = 0;   ///< elements written
   Event arrived = kNoEvent;  ///< counts one at `to` and at `copy_to` when all is written there
   Event sent = kNoEvent;     ///< counts one here when all has left (or, locally, is written)
-  /// Steps of one channel leave in order, and arrive in order at one receiver; channels run side by side.
+  /// Steps of one channel of a stream leave in order, and arrive in order at one receiver; channels run side by side.
   std::uint8_t channel = 0;
-  std::uint8_t stream = 0;  ///< of the CC-cores, below 4: steps of one stream are issued in order
+  std::uint8_t stream = 0;      ///< of the CC-cores, below kStreams: steps of one stream are issued in order
   std::array<Wait, 4> waits{};  ///< kNoEvent = unused
 };
 
@@ -98,6 +100,12 @@ struct Task {
   std::uint32_t root = 0;    ///< kBroadcast
 };
 
+/// What a stream waits for at its end.
+struct Last {
+  Wait wait;
+  std::uint8_t stream = 0;
+};
+
 /// Collects what one member does. Call event() in the same order for every member. Steps of a stream are issued in the
 /// order in which they were added: one whose waits are not met holds back all after it, on every channel.
 class Script {
@@ -109,21 +117,21 @@ class Script {
   Event event() { return events_++; }
   void add(const Step& step) { steps_.push_back(step); }
   void reserve(std::size_t steps) { steps_.reserve(steps); }
-  /// Last: the member is finished when these are met. Once all lanes of a rank are, nobody touches its buffers any
-  /// more.
-  void finish(Wait wait) {
-    if (wait.count > 0) last_.push_back(wait);
+  /// After all steps of the stream: it is at its end when these are met, one after the other, and the member is
+  /// finished when all its streams are. Once all lanes of a rank are, nobody touches its buffers any more.
+  void finish(Wait wait, std::uint8_t stream = 0) {
+    if (wait.count > 0) last_.push_back({wait, stream});
   }
 
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
-  [[nodiscard]] const std::vector<Wait>& last() const { return last_; }
+  [[nodiscard]] const std::vector<Last>& last() const { return last_; }
   [[nodiscard]] std::uint32_t events() const { return events_; }
 
  private:
   std::uint32_t member_;
   std::uint32_t events_ = 0;
   std::vector<Step> steps_;
-  std::vector<Wait> last_;
+  std::vector<Last> last_;
 };
 
 /// Part `index` of `parts` of [first, first + count): as equal as can be, the first ones larger by one.

@@ -6,7 +6,8 @@
 namespace trnsim::collective {
 namespace {
 
-constexpr std::array kAlgorithms = {&kDirect, &kMesh, &kRing};
+constexpr std::array kAlgorithms = {&kBroadcastChain, &kBroadcastTree, &kDirect, &kKangaRing,   &kMesh,
+                                    &kPermute,        &kRecursive,     &kRing,   &kSendReceive, &kSingleStepMesh};
 
 }  // namespace
 

@@ -72,4 +72,79 @@ Part Shards::operator[](std::uint32_t rank) const {
   return {first_[rank], first_[rank + 1] - first_[rank]};
 }
 
+void append(std::vector<Range>& ranges, Range range) {
+  if (range.count == 0) return;
+  if (!ranges.empty()) {
+    Range& last = ranges.back();
+    if (last.from + last.count == range.from && last.to + last.count == range.to) {
+      last.count += range.count;
+      return;
+    }
+  }
+  ranges.push_back(range);
+}
+
+void Pen::after_sent() {
+  after(sent_, unclaimed_);
+  unclaimed_ = 0;
+}
+
+void Pen::add(Step step) {
+  const auto put = [this](Step& holder) {
+    for (Wait& wait : holder.waits) {
+      if (open_.empty() || wait.event != kNoEvent) continue;
+      wait = open_.back();
+      open_.pop_back();
+    }
+  };
+  const auto free = static_cast<std::size_t>(std::ranges::count(step.waits, kNoEvent, &Wait::event));
+  while (open_.size() > free) {
+    Step hold = signal(script_.member(), kNoEvent, step.channel);
+    put(hold);
+    script_.add(hold);
+  }
+  put(step);
+  script_.add(step);
+}
+
+void Pen::add(const Step& step, const std::vector<Range>& ranges) {
+  std::uint64_t before = 0;
+  Step last = step;
+  last.count = 0;
+  for (const Range& range : ranges) {
+    if (before > 0) {
+      last.arrived = kNoEvent;
+      last.sent = kNoEvent;
+      add(last);
+    }
+    last = step;
+    last.count = range.count;
+    last.destination_first = range.to;
+    last.operands[0].first = range.from;
+    for (std::size_t i = 1; i < last.operands.size(); ++i) {
+      const bool input = last.operands[i].buffer == Buffer::kInput;
+      last.operands[i].first = input ? range.from : step.operands[i].first + before;
+    }
+    before += range.count;
+  }
+  add(last);
+}
+
+void Pen::send(Step step, const std::vector<Range>& ranges) {
+  step.sent = sent_;
+  ++unclaimed_;
+  add(step, ranges);
+}
+
+void Pen::send(Step step) {
+  step.sent = sent_;
+  ++unclaimed_;
+  add(step);
+}
+
+void Pen::finish() {
+  for (const Wait& wait : open_) script_.finish(wait);
+  script_.finish({sent_, unclaimed_});
+}
+
 }  // namespace trnsim::collective
