@@ -15,6 +15,9 @@ class Switched : public Shape {
   explicit Switched(const FabricSpec& spec);
 
   [[nodiscard]] Step next(std::uint32_t node, std::uint32_t to, bool even) const override;
+  [[nodiscard]] std::vector<std::uint32_t> coordinates(std::uint32_t chip) const override {
+    return {position(chip), sled(chip), rack(chip)};
+  }
   [[nodiscard]] std::string switch_name(std::uint32_t node) const override;
 
  private:
