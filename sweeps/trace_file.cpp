@@ -16,8 +16,9 @@ namespace {
 constexpr std::uint64_t kBytesPerSlice = 250;
 
 /// As profiles of the hardware call them (AWS: NKI guides, Neuron Explorer).
-constexpr std::array<std::string_view, kEngineCount> kTrackNames = {"TensorE (PE)",  "VectorE (DVE)", "ScalarE (ACT)",
-                                                                    "GpSimd (POOL)", "SyncE (SP)",    "CC-cores"};
+constexpr std::array<std::string_view, kEngineCount> kTrackNames = {
+    "TensorE (PE)", "VectorE (DVE)",     "ScalarE (ACT)",     "GpSimd (POOL)",    "SyncE (SP)",
+    "CC-cores",     "CC-cores stream 2", "CC-cores stream 3", "CC-cores stream 4"};
 
 constexpr std::uint32_t kMostTracks = 1000;  ///< of one process
 
@@ -178,7 +179,8 @@ void name_tracks(TraceWriter& out, const Timeline& timeline, const CoreTimeline&
                   " core " + std::to_string(id.value() % cores_per_chip),
               labels);
   for (std::size_t t = 0; t < tracks.size(); ++t) {
-    if (t < kEngineCount || !tracks[t].empty()) out.thread(track_of(id, t), track_name(t));
+    if (t <= static_cast<std::size_t>(Engine::kCollective) || !tracks[t].empty())
+      out.thread(track_of(id, t), track_name(t));
   }
 }
 

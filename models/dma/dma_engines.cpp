@@ -36,7 +36,7 @@ void DmaEngines::submit(Time at, const TransferRequest& request) {
   }
   const std::uint32_t slot = free_slots_.back();
   free_slots_.pop_back();
-  slots_[slot] = {request, nullptr, Time()};
+  slots_[slot] = {request, nullptr, Time(), 0};
   ++in_flight_;
   ++counters_.transfers;
   stack_.network->at(at, next_order(), *this, arrival_of(slot));
@@ -47,7 +47,7 @@ void DmaEngines::on_event(Time now, std::uint64_t argument) {
   if ((argument & 1) == 0) {
     arrive(now, slot);
   } else {
-    finish(now, slot);
+    flow_ended(now, slot);
   }
 }
 
@@ -65,16 +65,21 @@ void DmaEngines::start_head(Time now, std::size_t queue) {
   const std::uint32_t index = queues_[queue].slots.front();
   Slot& slot = slots_[index];
   slot.started = now;
+  slot.unread = 1;
   queues_[queue].active = true;
   const Transfer& transfer = *slot.request.transfer;
   const std::uint64_t bytes = transfer.bytes_per_repeat.count() * slot.request.repeat;
   const bool remote = slot.request.destination != core_;
-  if (remote) begin_delivery(now, slot, bytes);
+  if (remote || slot.request.copy != core_) begin_delivery(now, index, bytes);
   if (bytes == 0) {
     stack_.network->at(now, next_order(), *this, completion_of(index));
     return;
   }
   count(slot.request, bytes);
+  if (transfer.partner_reads > 0) {
+    ++slot.unread;
+    remote_.read_beside(now, slot.request.partner, Bytes(bytes), transfer.partner_reads, *this, completion_of(index));
+  }
   const double weight = engine_weight(slot.request, bytes);
   std::array<Demand, 2> demands{};
   std::size_t demand_count = 0;
@@ -108,7 +113,9 @@ double DmaEngines::engine_weight(const TransferRequest& request, std::uint64_t b
   }
   const double overhead = static_cast<double>(packets(transfer, request.repeat)) * seconds(spec_.descriptor) *
                           static_cast<double>(spec_.engine_bandwidth.count());
-  return static_cast<double>(transfer.reads) / rate + overhead / static_cast<double>(bytes);
+  const bool copies = request.copy != core_;
+  const double passes = std::max(transfer.reads + transfer.partner_reads, copies ? 2 : 1);
+  return passes / rate + overhead / static_cast<double>(bytes);
 }
 
 // Engines start the next packet before the last one has ended where it is short, and pause after it where it is long.
@@ -119,46 +126,66 @@ Time DmaEngines::packet_tail(const TransferRequest& request) const {
          duration(packet, spec_.engine_bandwidth);
 }
 
-void DmaEngines::begin_delivery(Time now, Slot& slot, std::uint64_t bytes) {
+// What goes to another core; if only the copy does, the copy is the message.
+void DmaEngines::begin_delivery(Time now, std::uint32_t index, std::uint64_t bytes) {
+  Slot& slot = slots_[index];
+  const TransferRequest& request = slot.request;
+  const bool remote = request.destination != core_;
   Delivery& delivery = remote_.new_delivery();
   delivery.bytes = Bytes(bytes);
   delivery.source = core_;
-  delivery.destination = slot.request.destination;
-  delivery.space = slot.request.transfer->destination;
-  delivery.on_delivery = slot.request.transfer->on_delivery;
+  delivery.destination = remote ? request.destination : request.copy;
+  delivery.copy = request.copy != core_ ? request.copy : delivery.destination;
+  delivery.space = request.transfer->destination;
+  delivery.on_delivery = request.transfer->on_delivery;
   delivery.order = next_order();
+  if (delivery.copy != delivery.destination) delivery.copy_order = next_order();
+  delivery.sender_slot = index;
   slot.delivery = &delivery;
   counters_.sent_bytes += bytes;
-  remote_.send(now, now + first_byte(*slot.request.transfer), delivery);
+  remote_.send(now, now + first_byte(*request.transfer), delivery);
 }
 
-void DmaEngines::finish(Time now, std::uint32_t index) {
-  Slot slot = slots_[index];
+void DmaEngines::flow_ended(Time now, std::uint32_t index) {
+  if (--slots_[index].unread == 0) leave_queue(now, index);
+}
+
+void DmaEngines::leave_queue(Time now, std::uint32_t index) {
+  Slot& slot = slots_[index];
   const Transfer& transfer = *slot.request.transfer;
   const std::size_t queue = transfer.queue;
   counters_.queues[queue].busy += now - slot.started;
   ++counters_.queues[queue].served;
   queues_[queue].slots.pop_front();
   queues_[queue].active = false;
-  free_slots_.push_back(index);
-  --in_flight_;
   if (timeline_ != nullptr) {
     slot.request.slice = timeline_->transferred(*slot.request.instruction, transfer, slot.request.repeat,
                                                 slot.request.destination, slot.started, now);
   }
-  const Time ended = std::max(slot.started, now + packet_tail(slot.request));
-  const Time last_byte = std::max(now, ended + first_byte(transfer));
+  slot.request.started = slot.started;
+  slot.request.last_byte = std::max(slot.started, now + packet_tail(slot.request));
+  const Time last_byte = std::max(now, slot.request.last_byte + first_byte(transfer));
+  if (slot.request.destination == core_ && transfer.on_delivery.count > 0) {
+    port_.delivered(last_byte + spec_.notify, next_order(), transfer.on_delivery, slot.request.slice);
+  }
   if (slot.delivery != nullptr) {
     slot.delivery->slice = slot.request.slice;
     remote_.sent(last_byte, *slot.delivery);
-  } else if (transfer.on_delivery.count > 0) {
-    port_.delivered(last_byte + spec_.notify, next_order(), transfer.on_delivery, slot.request.slice);
+  } else {
+    complete(index, last_byte, next_order());
   }
-  TransferRequest done = slot.request;
-  done.started = slot.started;
-  done.last_byte = ended;
-  port_.transfer_done(last_byte + spec_.notify, next_order(), done);
   if (!queues_[queue].slots.empty()) start_head(now, queue);
+}
+
+void DmaEngines::acknowledged(const Delivery& delivery) {
+  complete(delivery.sender_slot, delivery.arrived, next_order());
+}
+
+void DmaEngines::complete(std::uint32_t index, Time last_byte, std::uint64_t order) {
+  const TransferRequest request = slots_[index].request;
+  free_slots_.push_back(index);
+  --in_flight_;
+  port_.transfer_done(last_byte + spec_.notify, order, request);
 }
 
 void DmaEngines::count(const TransferRequest& request, std::uint64_t bytes) {
@@ -167,10 +194,11 @@ void DmaEngines::count(const TransferRequest& request, std::uint64_t bytes) {
   const std::uint64_t read = bytes * transfer.reads;
   const bool local = request.destination == core_;
   if (transfer.source == Space::kHbm) counters_.hbm_read_bytes += read;
+  counters_.hbm_read_bytes += bytes * transfer.partner_reads;
   if (transfer.source == Space::kSbuf) counters_.sbuf_bytes += read;
   if (local && transfer.destination == Space::kHbm) counters_.hbm_write_bytes += bytes;
   // SBUF writes on the receiving core are counted here too: each message is counted once, at its source.
-  if (transfer.destination == Space::kSbuf) counters_.sbuf_bytes += bytes;
+  if (transfer.destination == Space::kSbuf) counters_.sbuf_bytes += bytes * (request.copy != core_ ? 2 : 1);
 }
 
 }  // namespace trnsim

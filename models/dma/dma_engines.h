@@ -21,7 +21,10 @@ namespace trnsim {
 /// head of the queue it runs as a fair-shared flow with
 ///   engine work = reads * bytes + descriptors * descriptor time * engine bandwidth, over min(engines, descriptors)
 ///   engines, and takes its bytes from the HBM stack at the same time where source or destination is local HBM.
-/// Its completion is visible `first-byte latency + notify` after the last byte.
+/// Its completion is visible `first-byte latency + notify` after the last byte; of a transfer to another core, `notify`
+/// after the last byte is written there. The queue goes on when the last byte has left.
+/// A transfer may read from a second core of its chip (inline reduction) and be written to a second core beside its
+/// destination (duplication): engine work is then the larger of reads and writes.
 /// Source: NKI DMA overview and bandwidth guide; latency law of an isolated-transfer probe on Trn2.
 /// Leaves out: engines loaded unevenly by transfers whose descriptors do not divide by the engine count; read bursts.
 class DmaEngines final : public DmaPort, private EventTarget {
@@ -47,6 +50,8 @@ class DmaEngines final : public DmaPort, private EventTarget {
   void record_on(CoreTimeline* timeline) { timeline_ = timeline; }
 
   void submit(Time at, const TransferRequest& request) override;
+  /// `delivery`, which these engines sent, is written.
+  void acknowledged(const Delivery& delivery);
 
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] bool drained() const { return in_flight_ == 0; }
@@ -56,6 +61,7 @@ class DmaEngines final : public DmaPort, private EventTarget {
     TransferRequest request;
     Delivery* delivery = nullptr;
     Time started;
+    std::uint32_t unread = 0;  ///< flows that have not ended
   };
 
   struct Queue {
@@ -66,9 +72,11 @@ class DmaEngines final : public DmaPort, private EventTarget {
   void on_event(Time now, std::uint64_t argument) override;
   void arrive(Time now, std::uint32_t slot);
   void start_head(Time now, std::size_t queue);
-  void finish(Time now, std::uint32_t slot);
+  void flow_ended(Time now, std::uint32_t slot);
+  void leave_queue(Time now, std::uint32_t slot);
+  void complete(std::uint32_t slot, Time last_byte, std::uint64_t order);
   void count(const TransferRequest& request, std::uint64_t bytes);
-  void begin_delivery(Time now, Slot& slot, std::uint64_t bytes);
+  void begin_delivery(Time now, std::uint32_t slot, std::uint64_t bytes);
   [[nodiscard]] std::uint64_t next_order() { return (std::uint64_t{core_.value()} + 1) << 36 | order_++; }
   [[nodiscard]] Time first_byte(const Transfer& transfer) const;
   [[nodiscard]] std::uint64_t packets(const Transfer& transfer, std::uint64_t repeat) const;

@@ -38,12 +38,12 @@ tlm::tlm_sync_enum Fabric::request(int port, tlm::tlm_generic_payload& payload, 
   payload.acquire();
   Message& message = *messages_.take();
   message.payload = &payload;
-  message.delivery = payload.get_extension<DeliveryExtension>()->delivery;
   message.source_port = static_cast<std::uint32_t>(port);
-  message.route = topology_.route(chips_[message.source_port], addresses_.chip_of(payload.get_address()));
-  for (const Hop& hop : message.route.hops) message.delivery->path_latency += hop.latency;
+  message.way = topology_.way(chips_[message.source_port], addresses_.chip_of(payload.get_address()));
+  const Delivery& delivery = *payload.get_extension<DeliveryExtension>()->delivery;
+  message.bytes = delivery.bytes;
   const Time head = kernel_time() + Time(static_cast<std::int64_t>(delay.value()));
-  calendar_.post(head, message.delivery->order, &message);
+  calendar_.post(head, delivery.order, &message);
   alarm_.arm(head);
   phase = tlm::END_REQ;
   return tlm::TLM_UPDATED;
@@ -52,36 +52,41 @@ tlm::tlm_sync_enum Fabric::request(int port, tlm::tlm_generic_payload& payload, 
 void Fabric::advance() {
   alarm_.fired();
   const Time now = kernel_time();
-  while (!calendar_.empty() && calendar_.next_time() <= now) cross(*calendar_.pop().payload);
+  while (!calendar_.empty() && calendar_.next_time() <= now) {
+    const auto event = calendar_.pop();
+    cross(*event.payload, event.order);
+  }
   if (!calendar_.empty()) alarm_.arm(calendar_.next_time());
 }
 
-void Fabric::cross(Message& message) {
-  Delivery& delivery = *message.delivery;
-  const Hop& hop = message.route.hops[message.hop];
+void Fabric::cross(Message& message, std::uint64_t order) {
+  const Hop hop = topology_.cross(message.way);
   LinkCounters& link = links_[hop.link.index()];
-  const Time taken = duration(delivery.bytes, topology_.links()[hop.link.index()].bandwidth);
+  const Time taken = duration(message.bytes, topology_.links()[hop.link.index()].bandwidth);
   const FcfsServer::Service service = link.server.reserve(kernel_time(), taken);
-  link.bytes += delivery.bytes.count();
+  link.bytes += message.bytes.count();
   ++link.messages;
-  delivery.tail = std::max(delivery.tail, service.end) + hop.latency;
+  message.tail = std::max(message.tail, service.end) + hop.latency;
+  message.path_latency += hop.latency;
   const Time head = service.start + hop.latency;
-  ++message.hop;
-  if (message.hop < message.route.hops.size()) {
-    calendar_.post(head, delivery.order, &message);
-  } else {
+  if (message.way.arrived()) {
     hand_over(message, head);
+  } else {
+    calendar_.post(head, order, &message);
   }
 }
 
 void Fabric::hand_over(Message& message, Time head) {
-  const ChipId destination = addresses_.chip_of(message.payload->get_address());
+  const ChipId destination(message.way.to);
   check(destination.index() < port_of_chip_.size() && port_of_chip_[destination.index()] >= 0,
         "a message goes to a chip that is simulated");
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::sc_time::from_value(static_cast<sc_dt::uint64>((head - kernel_time()).count()));
   tlm::tlm_generic_payload& payload = *message.payload;
-  message.delivery->source_port = message.source_port;
+  Delivery& delivery = *payload.get_extension<DeliveryExtension>()->delivery;
+  delivery.tail = message.tail;
+  delivery.path_latency = message.path_latency;
+  delivery.source_port = message.source_port;
   messages_.give_back(&message);
   const tlm::tlm_sync_enum answer =
       to_chips[port_of_chip_[destination.index()]]->nb_transport_fw(payload, phase, delay);

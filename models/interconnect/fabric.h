@@ -46,11 +46,13 @@ class Fabric : public sc_core::sc_module {
   [[nodiscard]] const std::vector<LinkCounters>& links() const { return links_; }
 
  private:
-  struct Message {
+  /// A message between two links: all that crossing one needs, in one cache line.
+  struct alignas(64) Message {
     tlm::tlm_generic_payload* payload = nullptr;
-    Delivery* delivery = nullptr;
-    Route route;
-    std::uint32_t hop = 0;
+    Bytes bytes;
+    Time tail;
+    Time path_latency;
+    Way way;
     std::uint32_t source_port = 0;
   };
 
@@ -60,7 +62,7 @@ class Fabric : public sc_core::sc_module {
                               sc_core::sc_time& delay);
   void blocking_request(int port, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void advance();
-  void cross(Message& message);
+  void cross(Message& message, std::uint64_t order);
   void hand_over(Message& message, Time head);
 
   const Topology& topology_;

@@ -1,13 +1,15 @@
-// The fabric as a graph: which links exist and which way a message goes.
+// The fabric of a machine as a graph: which links exist and which way a message goes.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "models/interconnect/fabric_spec.h"
+#include "models/interconnect/shape.h"
 #include "models/mechanism/ids.h"
 #include "models/mechanism/units.h"
 
@@ -28,36 +30,57 @@ struct Hop {
   Time latency;
 };
 
+/// A message on its way: where it is and where it goes.
+struct Way {
+  std::uint32_t node = 0;
+  std::uint32_t to = 0;
+  bool even = false;  ///< which half of the sources it comes from: splits ties
+
+  [[nodiscard]] bool arrived() const { return node == to; }
+};
+
 struct Route {
-  std::span<const Hop> hops;   ///< empty: same chip
+  std::vector<Hop> hops;       ///< empty: same chip
   std::uint32_t switches = 0;  ///< switches crossed
 };
 
-/// Links and address-routed paths of one machine. Immutable once built.
-///
-/// Numbers of links. Torus: by the chip that they leave, then X, Y, Z, then up before down. Switched: all sled links,
-/// then all rack links, then all cross-rack links; in each level by chip, for switch ports out of the chip before into
-/// it.
-/// Links and routes are views: a temporary gives none, since they would outlive it.
+/// A chip at the other end of a direct link.
+struct Neighbour {
+  ChipId chip;
+  LinkId link;  ///< to it
+};
+
+/// Links and address-routed paths of one machine. Immutable once built. Shapes say how links are numbered.
+/// Links are views: a temporary gives none, since they would outlive it.
 class Topology {
  public:
   /// Builds the graph of `spec` for `chips` chips. `link_scale[i]` multiplies the bandwidth of link i.
   /// Throws InputError if the chip count does not match the shape or a scaled link does not exist.
   Topology(const FabricSpec& spec, std::uint32_t chips, const std::map<std::uint32_t, double>& link_scale);
 
+  [[nodiscard]] std::uint32_t chips() const { return chips_; }
   [[nodiscard]] std::span<const Link> links() const& { return links_; }
   std::span<const Link> links() const&& = delete;
-  /// The path that hardware takes from one chip to another: dimension-ordered on a torus (shortest way round,
-  /// ties split by the parity of the source), sled then plane then cross-rack on a switched machine.
-  [[nodiscard]] Route route(ChipId from, ChipId to) const&;
-  Route route(ChipId from, ChipId to) const&& = delete;
+
+  [[nodiscard]] Way way(ChipId from, ChipId to) const;
+  /// Takes `way` over its next link. REQUIRES: not arrived.
+  Hop cross(Way& way) const;
+  /// The whole path that hardware takes from one chip to another.
+  [[nodiscard]] Route route(ChipId from, ChipId to) const;
+
+  /// The chips at the other ends of the direct links that leave `chip`, by number of the link.
+  [[nodiscard]] std::vector<Neighbour> neighbours(ChipId chip) const;
+  /// Whether messages from one chip to the other pass no third one (they may pass switches).
+  [[nodiscard]] bool adjacent(ChipId from, ChipId to) const;
 
  private:
-  std::vector<Link> links_;
-  std::vector<Hop> hops_;                   ///< all routes, one after another
-  std::vector<std::uint32_t> route_begin_;  ///< by from*chips+to
-  std::vector<std::uint32_t> route_switches_;
+  std::unique_ptr<const Shape> shape_;
   std::uint32_t chips_ = 0;
+  Time chip_forward_latency_;
+  std::vector<Link> links_;
+  std::vector<Time> latency_;              ///< by link, the switch at its end included
+  std::vector<std::uint32_t> first_link_;  ///< by chip: where its links begin in chip_links_; one more at the end
+  std::vector<std::uint32_t> chip_links_;  ///< links that leave chips for chips
 };
 
 }  // namespace trnsim

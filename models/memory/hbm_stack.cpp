@@ -51,6 +51,11 @@ void HbmStack::receive(Time head, Delivery& delivery, CorePort& receiver) {
   network_.at(head, delivery.order, *this, head_of(slot));
 }
 
+void HbmStack::read(Time now, Bytes bytes, std::uint32_t times, EventTarget& target, std::uint64_t argument) {
+  const std::array<Demand, 2> demands{Demand{bandwidth_, times / spec_.read_fraction}, Demand{}};
+  network_.start_flow(now, bytes, spec_.bandwidth, demands, 1, target, argument);
+}
+
 void HbmStack::on_event(Time now, std::uint64_t argument) {
   const auto slot = static_cast<std::uint32_t>(argument >> 1);
   if ((argument & 1) == 0) {
@@ -62,7 +67,7 @@ void HbmStack::on_event(Time now, std::uint64_t argument) {
 
 void HbmStack::head_arrives(Time now, std::uint32_t slot) {
   const Delivery& delivery = *arrivals_[slot].delivery;
-  received_bytes_ += delivery.bytes.count();
+  if (!delivery.is_copy) received_bytes_ += delivery.bytes.count();
   if (delivery.space != Space::kHbm || delivery.bytes.count() == 0) {
     written(now, slot);
     return;
@@ -92,6 +97,7 @@ void HbmStack::complete(std::uint32_t slot) {
   free_arrivals_.push_back(slot);
   Delivery& delivery = *arrival.delivery;
   const Time arrived = std::max({delivery.written, delivery.tail, delivery.source_done + delivery.path_latency});
+  delivery.arrived = std::max(delivery.arrived, arrived);
   if (delivery.on_delivery.count > 0) {
     arrival.receiver->delivered(arrived + notify_, delivery.order, delivery.on_delivery, delivery.slice);
   }

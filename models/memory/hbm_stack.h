@@ -30,6 +30,9 @@ class HbmStack : public sc_core::sc_module, private EventTarget, private TailLis
   /// Calls `receiver.delivered` and `done` when all of it has arrived.
   void receive(Time head, Delivery& delivery, CorePort& receiver);
 
+  /// Reads `bytes`, `times` times, for DMA engines that are not attached to this stack.
+  void read(Time now, Bytes bytes, std::uint32_t times, EventTarget& target, std::uint64_t argument);
+
   /// Told when a delivery is complete, to release what carried it.
   using Done = std::function<void(Delivery&)>;
   void on_done(Done done) { done_ = std::move(done); }

@@ -9,10 +9,6 @@
 namespace trnsim {
 namespace {
 
-constexpr std::uint8_t bit(Engine engine) {
-  return static_cast<std::uint8_t>(1U << static_cast<unsigned>(engine));
-}
-
 bool is_compute(Op op) {
   return op != Op::kNop && op != Op::kDma && op != Op::kLoopBegin && op != Op::kLoopEnd;
 }
@@ -75,7 +71,7 @@ void NeuronCore::advance() {
     // Collect the whole instant first, then decide engine by engine: who posted first never matters.
     while (!calendar_.empty() && calendar_.next_time() == now_) handle(calendar_.pop().payload);
     while (ready_ != 0) {
-      const std::uint8_t ready = std::exchange(ready_, std::uint8_t{0});
+      const EngineSet ready = std::exchange(ready_, EngineSet{0});
       for (std::size_t e = 0; e < kEngineCount; ++e) {
         if ((ready & (1U << e)) != 0) step(static_cast<Engine>(e));
       }
@@ -107,13 +103,13 @@ void NeuronCore::handle(const Event& event) {
     case What::kEngineFree:
       sequencers_[static_cast<std::size_t>(event.engine)].busy = false;
       stalls_.engine_free(event.engine, now_);
-      ready_ |= bit(event.engine);
+      ready_ |= set_of(event.engine);
       break;
     case What::kTransferDone:
       if (--unfinished_transfers_ == 0) dma_active_ += now_ - transfers_since_;
       rings_[event.queue].give_back(event.descriptors);
       if (timeline_ != nullptr) timeline_->left_ring(event.queue, event.slice);
-      ready_ |= std::exchange(ring_waiters_[event.queue], std::uint8_t{0});
+      ready_ |= std::exchange(ring_waiters_[event.queue], EngineSet{0});
       [[fallthrough]];
     case What::kSignals:
       for (std::size_t i = 0; i < event.instruction->signal_count; ++i) add(event.instruction->signals[i], event.slice);
@@ -122,7 +118,7 @@ void NeuronCore::handle(const Event& event) {
       add(event.use, event.slice);
       break;
     case What::kPortFree:
-      ready_ |= std::exchange(ports_[static_cast<std::size_t>(event.port)].waiters, std::uint8_t{0});
+      ready_ |= std::exchange(ports_[static_cast<std::size_t>(event.port)].waiters, EngineSet{0});
       break;
   }
 }
@@ -130,7 +126,7 @@ void NeuronCore::handle(const Event& event) {
 void NeuronCore::add(SemaphoreUse use, SliceId slice) {
   if (timeline_ != nullptr) timeline_->signalled(use.semaphore, slice);
   semaphores_[use.semaphore].add(use.count);
-  ready_ |= std::exchange(waiters_[use.semaphore], std::uint8_t{0});
+  ready_ |= std::exchange(waiters_[use.semaphore], EngineSet{0});
 }
 
 void NeuronCore::step(Engine engine) {
@@ -162,7 +158,7 @@ bool NeuronCore::semaphores_hold(Sequencer& sequencer, const Instruction& instru
     const SemaphoreUse& use = instruction.waits[i];
     if (semaphores_[use.semaphore].holds(use.count)) continue;
     sequencer.semaphore = use.semaphore;
-    waiters_[use.semaphore] |= bit(sequencer.engine());
+    waiters_[use.semaphore] |= set_of(sequencer.engine());
     wait(sequencer, program_.semaphores[use.semaphore].reason);
     return false;
   }
@@ -170,7 +166,7 @@ bool NeuronCore::semaphores_hold(Sequencer& sequencer, const Instruction& instru
 }
 
 bool NeuronCore::ports_are_free(Sequencer& sequencer, const Instruction& instruction) {
-  const std::uint8_t me = bit(sequencer.engine());
+  const EngineSet me = set_of(sequencer.engine());
   for (std::size_t p = 0; p < kPortCount; ++p) {
     PortState& port = ports_[p];
     if (port.free_at <= now_ && (port.next == 0 || port.next == me)) continue;
@@ -192,7 +188,7 @@ void NeuronCore::hold_ports(const Sequencer& sequencer, const Instruction& instr
     PortState& port = ports_[p];
     port.free_at = until;
     port.next = 0;
-    port.waiters &= static_cast<std::uint8_t>(~bit(sequencer.engine()));
+    port.waiters &= static_cast<EngineSet>(~set_of(sequencer.engine()));
     if (port.waiters != 0) calendar_.insert(until, {.what = What::kPortFree, .port = static_cast<Port>(p)});
   }
 }
@@ -208,7 +204,7 @@ bool NeuronCore::take_ring_entries(Sequencer& sequencer, const Instruction& inst
   const Transfer& transfer = sequencer.segment().transfers[instruction.transfer];
   const std::uint64_t descriptors = transfer.descriptors(sequencer.value(instruction.repeat));
   if (!rings_[transfer.queue].holds(descriptors)) {
-    ring_waiters_[transfer.queue] |= bit(sequencer.engine());
+    ring_waiters_[transfer.queue] |= set_of(sequencer.engine());
     wait(sequencer, WaitReason::kDmaRing);
     return false;
   }
@@ -242,6 +238,9 @@ void NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
   sequencer.repeats_left = splits ? repeat - 1 : 0;
   if (splits) repeat = 1;
 
+  if (is_collective(sequencer.engine()) && instruction.wait_count > 0 && !resumed) {
+    sequencer.step_done = now_ + spec_.collective.message_issue + spec_.collective.step;
+  }
   Time completion;
   const Time taken = occupancy(sequencer, instruction, repeat, free, completion);
   Executed& executed = sequencer.executed();
@@ -306,18 +305,23 @@ Time NeuronCore::table_load(Function function) {
 
 Time NeuronCore::start_transfer(Sequencer& sequencer, const Instruction& instruction, std::uint64_t repeat) {
   const Transfer& transfer = sequencer.segment().transfers[instruction.transfer];
-  Time taken = issue_time(sequencer.engine(), transfer, repeat);
-  // A CC-core that had to wait for a message runs its program a step further before it releases the next ones.
-  if (sequencer.engine() == Engine::kCollective && instruction.wait_count > 0) taken += spec_.collective.step;
-  check(transfer.peer == kSelf || transfer.peer < job_.peers.size(), "a transfer names a peer of its rank");
+  const Time taken = issue_time(sequencer.engine(), transfer, repeat);
   record_trigger(instruction, transfer, now_, taken);
   TransferRequest request;
   request.instruction = &instruction;
   request.transfer = &transfer;
   request.repeat = repeat;
-  request.destination = transfer.peer == kSelf ? self_ : job_.peers[transfer.peer];
-  dma_->submit(now_ + taken + issue_.dispatch, request);
+  request.destination = peer_of(transfer.peer);
+  request.copy = peer_of(transfer.copy_peer);
+  request.partner = peer_of(transfer.partner);
+  dma_->submit(std::max(now_ + taken, sequencer.step_done) + issue_.dispatch, request);
   return taken;
+}
+
+CoreId NeuronCore::peer_of(std::uint32_t peer) const {
+  if (peer == kSelf) return self_;
+  check(peer < job_.peers.size(), "a transfer names a peer of its rank");
+  return job_.peers[peer];
 }
 
 // A hardware generator makes descriptors after the instruction that triggers it; otherwise the trigger is the doorbell
@@ -330,7 +334,7 @@ void NeuronCore::record_trigger(const Instruction& instruction, const Transfer& 
 }
 
 Time NeuronCore::issue_time(Engine engine, const Transfer& transfer, std::uint64_t repeat) {
-  if (engine == Engine::kCollective) return spec_.collective.message_issue;
+  if (is_collective(engine)) return spec_.collective.message_issue;
   const bool hardware = transfer.generation == DescriptorGeneration::kHardware;
   // Without generators, what is known when a kernel is compiled lies in rings made then.
   if (transfer.generation == DescriptorGeneration::kPrebuilt || (hardware && generators_.empty())) {

@@ -1,4 +1,4 @@
-// One NeuronCore: five engines and the CC-cores that serve it, each running its own instruction list.
+// One NeuronCore: five engines and the streams of the CC-cores that serve it, each running its own instruction list.
 #pragma once
 
 #include <array>
@@ -41,7 +41,8 @@ struct DmaIssueSpec {
 ///   its signals are visible `completion + semaphore` later, in order per engine. A DMA instruction occupies its engine
 ///   for the issue cost (hardware descriptors: one of two generators, or prebuilt rings if there are none; software:
 ///   per descriptor) and reaches its queue `dispatch` later. It waits first until the ring of its queue has room for
-///   its descriptors, which leave the ring when the completion is visible.
+///   its descriptors, which leave the ring when the completion is visible. A CC-core that had to wait runs its program
+///   a step further before it releases the next messages of the stream; other streams go on meanwhile.
 /// Process: one SC_METHOD with a calendar. Everything that comes from outside is at least `lookahead` old news when it
 /// becomes
 ///   visible, so the core may run that far ahead of the kernel without changing any result.
@@ -94,8 +95,8 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
   /// A memory port: one user at a time; who found it taken first is next.
   struct PortState {
     Time free_at;
-    std::uint8_t next = 0;     ///< bit of the engine that is next
-    std::uint8_t waiters = 0;  ///< bit per engine to look at when it is free
+    EngineSet next = 0;     ///< the engine that is next
+    EngineSet waiters = 0;  ///< engines to look at when it is free
   };
 
   void advance();
@@ -116,6 +117,7 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
                  Time& completion);
   void record_trigger(const Instruction& instruction, const Transfer& transfer, Time issued, Time taken);
   Time start_transfer(Sequencer& sequencer, const Instruction& instruction, std::uint64_t repeat);
+  [[nodiscard]] CoreId peer_of(std::uint32_t peer) const;
   Time issue_time(Engine engine, const Transfer& transfer, std::uint64_t repeat);
   /// What the scalar engine spends on changing to `function`.
   Time table_load(Function function);
@@ -136,11 +138,11 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
   Time now_;
   Time last_;
   std::vector<Semaphore> semaphores_;
-  std::vector<std::uint8_t> waiters_;  ///< by semaphore: bit per engine that stalls on it
-  std::vector<Credits> rings_;         ///< by DMA queue
-  std::vector<std::uint8_t> ring_waiters_;
+  std::vector<EngineSet> waiters_;  ///< by semaphore: engines that stall on it
+  std::vector<Credits> rings_;      ///< by DMA queue
+  std::vector<EngineSet> ring_waiters_;
   std::int64_t launches_ = 0;  ///< still to come
-  std::uint8_t ready_ = 0;     ///< engines to look at once the present instant is collected
+  EngineSet ready_ = 0;        ///< engines to look at once the present instant is collected
   std::array<Sequencer, kEngineCount> sequencers_;
   std::array<PortState, kPortCount> ports_;
   ClockLimiter limiter_;

@@ -29,15 +29,14 @@ class StallClock {
  private:
   static bool is_compute(Engine engine) { return engine < Engine::kSync; }
 
-  void set(std::uint8_t& mask, Engine engine, bool on, Time now) {
+  void set(EngineSet& mask, Engine engine, bool on, Time now) {
     if (busy_ == 0 && waiting_ != 0) exposed_ += now - since_;
     since_ = now;
-    const auto bit = static_cast<std::uint8_t>(1U << static_cast<unsigned>(engine));
-    mask = static_cast<std::uint8_t>(on ? mask | bit : mask & ~bit);
+    mask = static_cast<EngineSet>(on ? mask | set_of(engine) : mask & ~set_of(engine));
   }
 
-  std::uint8_t busy_ = 0;
-  std::uint8_t waiting_ = 0;
+  EngineSet busy_ = 0;
+  EngineSet waiting_ = 0;
   Time since_;
   Time exposed_;
 };

@@ -133,6 +133,9 @@ Cost cost_of(const CoreSpec& core, Engine engine, const Instruction& instruction
       return gpsimd_cost(core.gpsimd, instruction, free);
     case Engine::kSync:
     case Engine::kCollective:
+    case Engine::kCollective2:
+    case Engine::kCollective3:
+    case Engine::kCollective4:
       break;
   }
   throw InvariantError("sync engine and CC-cores only wait, signal and start transfers");

@@ -88,7 +88,13 @@ class SegmentBuilder {
   struct Scope {
     std::uint32_t id = 0;
     Count trips;
-    std::array<std::int64_t, kEngineCount> begin{-1, -1, -1, -1, -1, -1};  ///< position of LoopBegin, -1 = not used
+    std::array<std::int64_t, kEngineCount> begin = none();  ///< position of LoopBegin, -1 = not used
+
+    static constexpr std::array<std::int64_t, kEngineCount> none() {
+      std::array<std::int64_t, kEngineCount> begin{};
+      begin.fill(-1);
+      return begin;
+    }
   };
   /// A finished loop in which a consumer took counts of a producer: later waits must not overtake those inside.
   struct ClosedLoop {

@@ -15,11 +15,35 @@
 
 namespace trnsim {
 
-/// The sequencers of a NeuronCore. kCollective stands for the CC-cores that serve it.
-enum class Engine : std::uint8_t { kTensor, kVector, kScalar, kGpSimd, kSync, kCollective };
-inline constexpr std::size_t kEngineCount = 6;
-inline constexpr std::array<std::string_view, kEngineCount> kEngineNames = {"tensor", "vector", "scalar",
-                                                                            "gpsimd", "sync",   "collective"};
+/// The sequencers of a NeuronCore. The CC-cores that serve it run four streams side by side, kCollective is the first.
+enum class Engine : std::uint8_t {
+  kTensor,
+  kVector,
+  kScalar,
+  kGpSimd,
+  kSync,
+  kCollective,
+  kCollective2,
+  kCollective3,
+  kCollective4
+};
+inline constexpr std::size_t kEngineCount = 9;
+inline constexpr std::array<std::string_view, kEngineCount> kEngineNames = {
+    "tensor", "vector", "scalar", "gpsimd", "sync", "collective", "collective2", "collective3", "collective4"};
+inline constexpr std::size_t kStreamCount = 4;
+
+[[nodiscard]] constexpr bool is_collective(Engine engine) {
+  return engine >= Engine::kCollective;
+}
+/// Stream 0 to kStreamCount - 1 of the CC-cores.
+[[nodiscard]] constexpr Engine stream(std::size_t number) {
+  return static_cast<Engine>(static_cast<std::size_t>(Engine::kCollective) + number);
+}
+/// One bit per engine.
+using EngineSet = std::uint16_t;
+[[nodiscard]] constexpr EngineSet set_of(Engine engine) {
+  return static_cast<EngineSet>(1U << static_cast<unsigned>(engine));
+}
 
 enum class Space : std::uint8_t { kNone, kSbuf, kPsum, kHbm };
 
@@ -136,15 +160,20 @@ struct Transfer {
   Bytes bytes_per_repeat;  ///< total = this times Instruction::repeat
   std::uint32_t descriptors_per_repeat = 1;
   std::uint32_t peer = kSelf;  ///< index into the core's peer table, or kSelf
-  std::uint8_t queue = 0;      ///< DMA queue of the core; transfers of one queue stay in order
+  /// Another core on the chip of `peer`, or kSelf for none: gets the same bytes and signal. They cross links once.
+  std::uint32_t copy_peer = kSelf;
+  /// A core of this chip, or kSelf for none: its memory is read `partner_reads` times more (inline reduction).
+  std::uint32_t partner = kSelf;
+  std::uint8_t queue = 0;  ///< DMA queue of the core; transfers of one queue stay in order
   DescriptorGeneration generation = DescriptorGeneration::kHardware;
   Traffic traffic = Traffic::kActivations;
   Space source = Space::kHbm;        ///< on the starting core
   Space destination = Space::kSbuf;  ///< on the destination core
   std::uint8_t engines = 0;          ///< DMA engines that its partitions lie on; 0 = as many as it has descriptors
   bool transposes = false;
-  bool computes = false;       ///< casts or accumulates on the way
-  std::uint8_t reads = 1;      ///< times each byte is read at the source (inline reduction: 2 or 3)
+  bool computes = false;   ///< casts or accumulates on the way
+  std::uint8_t reads = 1;  ///< times each byte is read at the source (inline reduction: 2 or 3)
+  std::uint8_t partner_reads = 0;
   SemaphoreUse on_delivery{};  ///< added at the destination core once all bytes are written
 
   [[nodiscard]] std::uint64_t descriptors(std::uint64_t repeat) const { return descriptors_per_repeat * repeat; }

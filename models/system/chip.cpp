@@ -65,7 +65,7 @@ Chip::Chip(sc_core::sc_module_name name, ChipId chip, const MachineSpec& machine
   from_fabric.register_b_transport(this, &Chip::blocking_arrival);
   for (std::uint32_t s = 0; s < machine.hbm.stacks; ++s) {
     stacks_.push_back(std::make_unique<HbmStack>(("hbm" + std::to_string(s)).c_str(), machine.hbm, machine.dma.notify));
-    stacks_.back()->on_done([this](Delivery& delivery) { done(delivery); });
+    stacks_.back()->on_done([this](Delivery& delivery) { landed(delivery); });
   }
   for (std::uint32_t local = 0; local < machine.cores_per_chip; ++local) {
     const CoreId id(chip.value() * machine.cores_per_chip + local);
@@ -81,7 +81,7 @@ void Chip::build_core(CoreId id, const Job& job, const SimulationOptions& option
   core->core =
       std::make_unique<NeuronCore>(("core" + std::to_string(local)).c_str(), core->spec, issue_of(machine_.dma),
                                    machine_.dma.notify, job.cores[id.index()], options.detail == Detail::kInstruction);
-  HbmStack& stack = *stacks_[local / machine_.cores_per_stack()];
+  HbmStack& stack = stack_of(id);
   core->dma = std::make_unique<DmaEngines>(id, machine_.dma, stack.share(), *core->core, *this);
   core->core->connect(id, *core->dma);
   core_by_local_[local] = core.get();
@@ -104,9 +104,20 @@ void Chip::send(Time now, Time head, Delivery& delivery) {
 }
 
 void Chip::sent(Time last_byte, Delivery& delivery) {
-  delivery.source_done = last_byte;
-  delivery.source_finished = true;
-  if (delivery.waiting != nullptr) delivery.waiting->tail_sent(delivery);
+  Delivery* twin = delivery.twin;
+  for (Delivery* landing : {&delivery, twin}) {
+    if (landing == nullptr) continue;
+    landing->source_done = last_byte;
+    landing->source_finished = true;
+    landing->slice = delivery.slice;
+    if (landing->waiting != nullptr) landing->waiting->tail_sent(*landing);
+  }
+}
+
+void Chip::read_beside(Time now, CoreId core, Bytes bytes, std::uint32_t times, EventTarget& target,
+                       std::uint64_t argument) {
+  check(core.value() / machine_.cores_per_chip == chip_.value(), "a partner is a core of the same chip");
+  stack_of(core).read(now, bytes, times, target, argument);
 }
 
 // Messages are timed by the stack they are written to; a blocking call has no such time and is refused.
@@ -122,15 +133,41 @@ tlm::tlm_sync_enum Chip::arrival(tlm::tlm_generic_payload& payload, tlm::tlm_pha
   return tlm::TLM_UPDATED;
 }
 
+// The copy branches off here: from now on it is a delivery of its own that arrives by the same path.
 void Chip::receive(Time head, Delivery& delivery) {
+  if (delivery.copy != delivery.destination) {
+    Delivery& twin = *deliveries_.take();
+    twin = delivery;
+    twin.destination = delivery.copy;
+    twin.order = delivery.copy_order;
+    twin.payload = nullptr;
+    twin.is_copy = true;
+    twin.twin = &delivery;
+    delivery.twin = &twin;
+    delivery.unfinished = 2;
+    land(head, twin);
+  }
+  land(head, delivery);
+}
+
+void Chip::land(Time head, Delivery& delivery) {
   const std::uint32_t local = delivery.destination.value() % machine_.cores_per_chip;
   check(core_by_local_[local] != nullptr, "a message goes to a core that is simulated");
-  stacks_[local / machine_.cores_per_stack()]->receive(head, delivery, *core_by_local_[local]->core);
+  stack_of(delivery.destination).receive(head, delivery, *core_by_local_[local]->core);
+}
+
+void Chip::landed(Delivery& delivery) {
+  Delivery& original = delivery.is_copy ? *delivery.twin : delivery;
+  if (delivery.is_copy) {
+    original.arrived = std::max(original.arrived, delivery.arrived);
+    deliveries_.give_back(&delivery);
+  }
+  if (--original.unfinished == 0) done(original);
 }
 
 void Chip::done(Delivery& delivery) {
   if (delivery.payload == nullptr) {
-    deliveries_.give_back(&delivery);
+    release(delivery);
     return;
   }
   auto& payload = *static_cast<tlm::tlm_generic_payload*>(delivery.payload);
@@ -141,10 +178,16 @@ void Chip::done(Delivery& delivery) {
   check(answer == tlm::TLM_COMPLETED, "the fabric completes a transaction at its response");
 }
 
+// Back at the chip that sent it.
+void Chip::release(Delivery& delivery) {
+  core_by_local_[delivery.source.value() % machine_.cores_per_chip]->dma->acknowledged(delivery);
+  deliveries_.give_back(&delivery);
+}
+
 tlm::tlm_sync_enum Chip::acknowledged(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                       sc_core::sc_time& /*delay*/) {
   check(phase == tlm::BEGIN_RESP && payload.is_response_ok(), "a message is answered once and well");
-  deliveries_.give_back(payload.get_extension<DeliveryExtension>()->delivery);
+  release(*payload.get_extension<DeliveryExtension>()->delivery);
   payload.release();
   return tlm::TLM_COMPLETED;
 }

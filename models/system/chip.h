@@ -34,6 +34,8 @@ class Chip : public sc_core::sc_module, public RemotePort {
   Delivery& new_delivery() override { return *deliveries_.take(); }
   void send(Time now, Time head, Delivery& delivery) override;
   void sent(Time last_byte, Delivery& delivery) override;
+  void read_beside(Time now, CoreId core, Bytes bytes, std::uint32_t times, EventTarget& target,
+                   std::uint64_t argument) override;
 
   struct Core {
     CoreId id;
@@ -50,7 +52,13 @@ class Chip : public sc_core::sc_module, public RemotePort {
   void blocking_arrival(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   tlm::tlm_sync_enum acknowledged(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
   void receive(Time head, Delivery& delivery);
+  void land(Time head, Delivery& delivery);
+  void landed(Delivery& delivery);
   void done(Delivery& delivery);
+  void release(Delivery& delivery);
+  [[nodiscard]] HbmStack& stack_of(CoreId core) {
+    return *stacks_[core.value() % machine_.cores_per_chip / machine_.cores_per_stack()];
+  }
   void build_core(CoreId id, const Job& job, const SimulationOptions& options);
 
   ChipId chip_;

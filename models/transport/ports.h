@@ -24,6 +24,8 @@ struct TransferRequest {
   const Transfer* transfer = nullptr;
   std::uint64_t repeat = 1;
   CoreId destination;
+  CoreId copy;              ///< Transfer::copy_peer; the sender itself if none
+  CoreId partner;           ///< Transfer::partner; the sender itself if none
   Time started;             ///< first packet at a DMA engine
   Time last_byte;           ///< left the DMA engines, or written
   std::uint32_t slice = 0;  ///< SliceId of its time in the queue, if a timeline is recorded
@@ -48,14 +50,21 @@ struct Delivery {
   CoreId destination;
   Space space = Space::kHbm;  ///< where it is written
   SemaphoreUse on_delivery{};
-  std::uint64_t order = 0;  ///< unique; breaks ties
-  Time path_latency;        ///< of the route, without queueing
-  Time tail;                ///< last byte out of the last link
+  std::uint64_t order = 0;       ///< unique; breaks ties
+  CoreId copy;                   ///< on the same chip as `destination`: gets the same; equal to it if there is none
+  std::uint64_t copy_order = 0;  ///< as `order`, of the copy
+  Delivery* twin = nullptr;      ///< the copy, or, of the copy, the original
+  bool is_copy = false;
+  Time path_latency;  ///< of the route, without queueing
+  Time tail;          ///< last byte out of the last link
   Time source_done;
   bool source_finished = false;
   Time written;
   bool write_finished = false;
   TailListener* waiting = nullptr;  ///< receiver that has written all but waits for the tail
+  std::uint32_t unfinished = 1;     ///< of the original and the copy
+  Time arrived;                     ///< last byte written, once complete; of an original: of both
+  std::uint32_t sender_slot = 0;    ///< the sender's own number for it
   std::uint32_t arrival = 0;        ///< the receiver's own number for it
   std::uint32_t source_port = 0;    ///< where the fabric got it from
   std::uint32_t slice = 0;          ///< as TransferRequest::slice
@@ -82,6 +91,9 @@ class RemotePort {
   virtual void send(Time now, Time head, Delivery& delivery) = 0;
   /// The last byte leaves at `last_byte`, now or a fixed latency later.
   virtual void sent(Time last_byte, Delivery& delivery) = 0;
+  /// Reads `bytes`, `times` times, from the stack of `core` of this chip; target.on_event(end, argument) follows.
+  virtual void read_beside(Time now, CoreId core, Bytes bytes, std::uint32_t times, EventTarget& target,
+                           std::uint64_t argument) = 0;
 
  protected:
   ~RemotePort() = default;

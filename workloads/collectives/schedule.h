@@ -29,7 +29,8 @@ namespace collective {
 /// as large as the algorithm needs.
 enum class Buffer : std::uint8_t { kInput, kOutput, kScratch };
 
-/// What a step reads: `times` ranges of the step's length, at first, first + stride, ...; added up if there are several.
+/// What a step reads: `times` ranges of the step's length, at first, first + stride, ...; added up if there are
+/// several.
 struct Operand {
   Buffer buffer = Buffer::kInput;
   std::uint64_t first = 0;
@@ -57,10 +58,12 @@ struct Step {
   std::array<Operand, 3> operands{};
   Buffer destination = Buffer::kOutput;
   std::uint64_t destination_first = 0;
-  std::uint64_t count = 0;      ///< elements written
-  Event arrived = kNoEvent;     ///< counts one at `to` and at `copy_to` when all is written there
-  Event sent = kNoEvent;        ///< counts one here when all has left (or, locally, is written)
-  std::uint8_t channel = 0;     ///< steps of one channel leave in order; channels run side by side
+  std::uint64_t count = 0;   ///< elements written
+  Event arrived = kNoEvent;  ///< counts one at `to` and at `copy_to` when all is written there
+  Event sent = kNoEvent;     ///< counts one here when all has left (or, locally, is written)
+  /// Steps of one channel leave in order, and arrive in order at one receiver; channels run side by side.
+  std::uint8_t channel = 0;
+  std::uint8_t stream = 0;  ///< of the CC-cores, below 4: steps of one stream are issued in order
   std::array<Wait, 4> waits{};  ///< kNoEvent = unused
 };
 
@@ -75,8 +78,11 @@ struct Place {
   std::vector<std::vector<std::uint32_t>> rings;
   /// cube[d][c] = neighbour of chip c along dimension d, if the chips form a hypercube; else empty.
   std::vector<std::vector<std::uint32_t>> cube;
+  /// Extents, last dimension fastest, if the chips form a torus and their numbers are their places in it; else empty.
+  std::vector<std::uint32_t> torus;
 
   [[nodiscard]] std::uint32_t members() const { return ranks * lanes; }
+  [[nodiscard]] std::uint32_t member(std::uint32_t rank, std::uint32_t lane) const { return rank * lanes + lane; }
   [[nodiscard]] std::uint32_t chips() const { return static_cast<std::uint32_t>(instance.size()); }
 };
 
@@ -85,14 +91,15 @@ struct Task {
   Collective collective = Collective::kAllReduce;
   std::uint64_t elements = 0;  ///< of the whole vector
   /// Elements per shard where they differ: all-gather and reduce-scatter one per rank, all-to-all ranks x ranks, row =
-  /// giver. Empty: as equal as can be, the first ones larger by one.
+  /// giver; `elements` then says nothing. Empty: as equal as can be, the first ones larger by one.
   std::vector<std::uint64_t> counts;
-  std::uint32_t slices = 1;  ///< parts of a chunk that travel one behind the other, where the algorithm slices
+  std::uint32_t slices = 1;  ///< parts of a chunk that travel one behind the other, where the algorithm slices; >= 1
   std::uint32_t shift = 1;   ///< kPermute
   std::uint32_t root = 0;    ///< kBroadcast
 };
 
-/// Collects what one member does. Call event() in the same order for every member.
+/// Collects what one member does. Call event() in the same order for every member. Steps of a stream are issued in the
+/// order in which they were added: one whose waits are not met holds back all after it, on every channel.
 class Script {
  public:
   explicit Script(std::uint32_t member) : member_(member) {}
@@ -101,8 +108,12 @@ class Script {
   /// A new counter, from zero.
   Event event() { return events_++; }
   void add(const Step& step) { steps_.push_back(step); }
-  /// Last: the member is finished when these are met.
-  void finish(Wait wait) { last_.push_back(wait); }
+  void reserve(std::size_t steps) { steps_.reserve(steps); }
+  /// Last: the member is finished when these are met. Once all lanes of a rank are, nobody touches its buffers any
+  /// more.
+  void finish(Wait wait) {
+    if (wait.count > 0) last_.push_back(wait);
+  }
 
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
   [[nodiscard]] const std::vector<Wait>& last() const { return last_; }

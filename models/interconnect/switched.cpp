@@ -1,0 +1,68 @@
+#include "models/interconnect/switched.h"
+
+namespace trnsim {
+
+Switched::Switched(const FabricSpec& spec)
+    : Shape(spec, spec.racks * spec.sleds_per_rack * spec.chips_per_sled,
+            (spec.sled_switch ? spec.racks * spec.sleds_per_rack : 0) + spec.racks * spec.chips_per_sled),
+      racks_(spec.racks),
+      sleds_(spec.sleds_per_rack),
+      positions_(spec.chips_per_sled),
+      sled_switch_(spec.sled_switch) {
+  for (std::uint32_t chip = 0; chip < chips(); ++chip) build_sled(spec, chip);
+  for (std::uint32_t chip = 0; chip < chips(); ++chip) {
+    to_plane_.push_back(connect(chip, plane(chip), "rack", spec.rack));
+    connect(plane(chip), chip, "rack", spec.rack);
+  }
+  for (std::uint32_t chip = 0; chip < chips(); ++chip) {
+    to_racks_.push_back(static_cast<std::uint32_t>(links().size()));
+    for (std::uint32_t other = 0; other < racks_; ++other) {
+      if (other != rack(chip)) connect(chip, at(other, sled(chip), position(chip)), "cross_rack", spec.cross_rack);
+    }
+  }
+}
+
+void Switched::build_sled(const FabricSpec& spec, std::uint32_t chip) {
+  to_sled_.push_back(static_cast<std::uint32_t>(links().size()));
+  if (positions_ < 2) return;
+  if (sled_switch_) {
+    connect(chip, sled_node(chip), "sled", spec.sled);
+    connect(sled_node(chip), chip, "sled", spec.sled);
+    return;
+  }
+  for (std::uint32_t p = 0; p < positions_; ++p) {
+    if (p != position(chip)) connect(chip, at(rack(chip), sled(chip), p), "sled", spec.sled);
+  }
+}
+
+// A switch hands a message to the chip below it that is at the destination's position (sled) or in its sled (plane).
+// Links of one chip to several others are numbered by the other's place, the own place left out.
+Step Switched::next(std::uint32_t node, std::uint32_t to, bool /*even*/) const {
+  if (node >= first_plane()) {
+    const std::uint32_t chip = at((node - first_plane()) / positions_, sled(to), position(to));
+    return {to_plane_[chip] + 1, chip};
+  }
+  if (node >= chips()) {
+    const std::uint32_t chip = (node - chips()) * positions_ + position(to);
+    return {to_sled_[chip] + 1, chip};
+  }
+  const std::uint32_t own = position(node);
+  const std::uint32_t wanted = position(to);
+  if (own != wanted) {
+    if (sled_switch_) return {to_sled_[node], sled_node(node)};
+    return {to_sled_[node] + wanted - (wanted > own ? 1 : 0), node - own + wanted};
+  }
+  if (sled(node) != sled(to)) return {to_plane_[node], plane(node)};
+  return {to_racks_[node] + rack(to) - (rack(to) > rack(node) ? 1 : 0), to};
+}
+
+std::string Switched::switch_name(std::uint32_t node) const {
+  if (node < first_plane()) {
+    const std::uint32_t index = node - chips();
+    return "rack" + std::to_string(index / sleds_) + ".sled" + std::to_string(index % sleds_);
+  }
+  const std::uint32_t index = node - first_plane();
+  return "rack" + std::to_string(index / positions_) + ".plane" + std::to_string(index % positions_);
+}
+
+}  // namespace trnsim

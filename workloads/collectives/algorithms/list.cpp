@@ -1,0 +1,53 @@
+#include "workloads/collectives/algorithms/list.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trnsim::collective {
+namespace {
+
+constexpr std::array kAlgorithms = {&kDirect, &kMesh, &kRing};
+
+}  // namespace
+
+std::span<const Algorithm* const> algorithms() {
+  return kAlgorithms;
+}
+
+const Algorithm* find_algorithm(std::string_view name) {
+  const auto found = std::ranges::find(kAlgorithms, name, &Algorithm::name);
+  return found == kAlgorithms.end() ? nullptr : *found;
+}
+
+bool Algorithm::carries_out(Collective collective) const {
+  return std::ranges::find(forms, collective, &Form::collective) != forms.end();
+}
+
+std::string refusal(const Algorithm& algorithm, const Place& place, const Task& task) {
+  if (!algorithm.carries_out(task.collective)) {
+    return std::string(algorithm.name) + " is no algorithm for " + std::string(name_of(task.collective));
+  }
+  return algorithm.obstacle(place, task);
+}
+
+std::string_view name_of(Collective collective) {
+  switch (collective) {
+    case Collective::kAllReduce:
+      return "all_reduce";
+    case Collective::kAllGather:
+      return "all_gather";
+    case Collective::kReduceScatter:
+      return "reduce_scatter";
+    case Collective::kAllToAll:
+      return "all_to_all";
+    case Collective::kPermute:
+      return "permute";
+    case Collective::kBroadcast:
+      return "broadcast";
+    case Collective::kSendReceive:
+      return "send_receive";
+  }
+  return "";
+}
+
+}  // namespace trnsim::collective
