@@ -166,6 +166,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"fabric.link.reading", Dimension::kWord, 0, 0, "which published reading of the link widths to use", Applies::kAnyFabric, TRNSIM_FIELD(fabric.reading), kReadings},
     {"fabric.link.sustained_fraction", Dimension::kFraction, 0.01, 1, "payload share of raw link bandwidth", Applies::kAnyFabric, TRNSIM_FIELD(fabric.link_sustained_fraction)},
     {"fabric.on_chip_latency", Dimension::kTime, 0, 1e12, "core to core inside a chip", Applies::kAlways, TRNSIM_FIELD(fabric.on_chip_latency)},
+    {"fabric.planes", Dimension::kCount, 1, 64, "switch planes of a rack, to which the chips of a sled go by position", Applies::kSwitched, TRNSIM_FIELD(fabric.planes)},
     {"fabric.rack.lanes_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "a chip's links to its switch plane: raw, one direction, by lane counts", Applies::kSwitched, TRNSIM_FIELD(fabric.rack.lanes_bandwidth)},
     {"fabric.rack.latency", Dimension::kTime, 0, 1e12, "a chip's links to its switch plane: one traversal", Applies::kSwitched, TRNSIM_FIELD(fabric.rack.latency)},
     {"fabric.rack.level_table_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "a chip's links to its switch plane: raw, one direction, by the vendor's level table", Applies::kSwitched, TRNSIM_FIELD(fabric.rack.level_table_bandwidth)},

@@ -44,7 +44,7 @@ TEST(Machines, OnlyWholeMachinesAreListed) {
                                       "trn1-32xlarge", "trn1n-32xlarge", "trn2-3xlarge", "trn2-48xlarge",
                                       "trn2-ultraserver", "trn3-3xlarge", "trn3-gen2-2-servers", "trn3-gen2-4-servers",
                                       "trn3-gen2-rack", "trn3-ultraserver-gen1", "trn3-ultraserver-gen2",
-                                      "trn4-projected", "trn4-projected-wide"}));
+                                      "trn3-ultraserver-gen2-later-silicon", "trn4-projected", "trn4-projected-wide"}));
 }
 
 TEST(Machines, EveryNumberHasASourceOfItsOwnKind) {
@@ -132,6 +132,8 @@ TEST(Machines, ShapesAreTheDocumentedOnes) {
   EXPECT_EQ(gen2.chips, 144U);
   EXPECT_EQ(gen2.cores(), 1152U);
   EXPECT_TRUE(gen2.fabric.sled_switch);
+  EXPECT_EQ(gen2.fabric.planes, 4U);
+  EXPECT_EQ(load_platform("trn3-ultraserver-gen2-later-silicon").machine.fabric.planes, 2U);
   EXPECT_EQ(load_platform("trn3-gen2-2-servers").machine.chips, 8U);
   EXPECT_EQ(load_platform("trn3-gen2-4-servers").machine.chips, 16U);
   EXPECT_EQ(load_platform("trn3-gen2-rack").machine.chips, 72U);

@@ -32,7 +32,7 @@ FabricSpec switched(std::uint32_t racks, std::uint32_t sleds, std::uint32_t posi
   spec.link_sustained_fraction = 1;
   spec.racks = racks;
   spec.sleds_per_rack = sleds;
-  spec.chips_per_sled = positions;
+  spec.chips_per_sled = spec.planes = positions;
   spec.sled_switch = sled_switch;
   spec.sled = spec.rack = spec.cross_rack = {BytesPerSecond(1000), BytesPerSecond(1000), Time(100)};
   return spec;
