@@ -81,18 +81,6 @@ void check_groups(const WorkloadParameter& parameter, const std::vector<RankGrou
   }
 }
 
-using Order = std::vector<std::uint32_t>;
-
-std::vector<Order> numbered(const std::vector<std::vector<ChipId>>& orders,
-                            const std::map<ChipId, std::uint32_t>& number) {
-  std::vector<Order> result;
-  for (const std::vector<ChipId>& order : orders) {
-    Order& chips = result.emplace_back();
-    for (const ChipId chip : order) chips.push_back(number.at(chip));
-  }
-  return result;
-}
-
 }  // namespace
 
 std::vector<RankGroup> groups_of(const SettingReader& read, std::uint32_t logical_cores) {
@@ -133,8 +121,8 @@ collective::Place place_of(const RankGroup& group, std::uint32_t lnc, const Mach
     place.chip.push_back(found->second);
   }
   if (chips.size() < 2) return place;
-  place.rings = numbered(directed_rings(topology, chips), number);
-  place.cube = numbered(hypercube(topology, chips), number);
+  place.rings = directed_rings(topology, chips);
+  place.cube = hypercube(topology, chips);
   return place;
 }
 
