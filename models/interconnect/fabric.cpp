@@ -13,6 +13,7 @@ Fabric::Fabric(sc_core::sc_module_name name, const Topology& topology, const Add
       topology_(topology),
       addresses_(addresses),
       links_(topology.links().size()) {
+  for (std::size_t i = 0; i < links_.size(); ++i) links_[i].bandwidth = topology.links()[i].bandwidth;
   from_chips.register_nb_transport_fw(this, &Fabric::request);
   from_chips.register_b_transport(this, &Fabric::blocking_request);
   to_chips.register_nb_transport_bw(this, &Fabric::response);
@@ -49,31 +50,40 @@ tlm::tlm_sync_enum Fabric::request(int port, tlm::tlm_generic_payload& payload, 
   return tlm::TLM_UPDATED;
 }
 
+// The last to act in an instant, so that messages of equal time meet at a link in their own order and not in the order
+// in which the kernel runs the modules that send them. Then all up to the next event of any other module is dealt with
+// in one go, which spares most wakes of the kernel.
 void Fabric::advance() {
   alarm_.fired();
-  const Time now = kernel_time();
-  while (!calendar_.empty() && calendar_.next_time() <= now) {
+  if (sc_core::sc_pending_activity_at_current_time()) {
+    alarm_.arm(kernel_time());
+    return;
+  }
+  Time until = quiet_until();
+  while (!calendar_.empty() && calendar_.next_time() <= until) {
     const auto event = calendar_.pop();
-    cross(*event.payload, event.order);
+    Message& message = *event.payload;
+    if (!calendar_.empty()) __builtin_prefetch(calendar_.next());
+    const Time head = cross(message, event.time);
+    if (message.way.arrived()) {
+      hand_over(message, head);
+      until = std::min(until, quiet_until());
+    } else {
+      calendar_.post(head, event.order, &message);
+    }
   }
   if (!calendar_.empty()) alarm_.arm(calendar_.next_time());
 }
 
-void Fabric::cross(Message& message, std::uint64_t order) {
+Time Fabric::cross(Message& message, Time now) {
   const Hop hop = topology_.cross(message.way);
   LinkCounters& link = links_[hop.link.index()];
-  const Time taken = duration(message.bytes, topology_.links()[hop.link.index()].bandwidth);
-  const FcfsServer::Service service = link.server.reserve(kernel_time(), taken);
+  const FcfsServer::Service service = link.server.reserve(now, duration(message.bytes, link.bandwidth));
   link.bytes += message.bytes.count();
   ++link.messages;
   message.tail = std::max(message.tail, service.end) + hop.latency;
   message.path_latency += hop.latency;
-  const Time head = service.start + hop.latency;
-  if (message.way.arrived()) {
-    hand_over(message, head);
-  } else {
-    calendar_.post(head, order, &message);
-  }
+  return service.start + hop.latency;
 }
 
 void Fabric::hand_over(Message& message, Time head) {

@@ -32,6 +32,7 @@ class Fabric : public sc_core::sc_module {
     FcfsServer server;
     std::uint64_t bytes = 0;
     std::uint64_t messages = 0;
+    BytesPerSecond bandwidth;
   };
 
   tlm_utils::multi_passthrough_target_socket<Fabric> from_chips;
@@ -62,7 +63,8 @@ class Fabric : public sc_core::sc_module {
                               sc_core::sc_time& delay);
   void blocking_request(int port, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void advance();
-  void cross(Message& message, std::uint64_t order);
+  /// Takes `message` over its next link; the time at which its head is through.
+  Time cross(Message& message, Time now);
   void hand_over(Message& message, Time head);
 
   const Topology& topology_;

@@ -43,6 +43,8 @@ class Shape {
   [[nodiscard]] virtual Step next(std::uint32_t node, std::uint32_t to, bool even) const = 0;
   /// Which half of the sources `chip` belongs to, where two ways are equally long.
   [[nodiscard]] virtual bool even(std::uint32_t chip) const { return chip % 2 == 0; }
+  /// Where `chip` stands in the shape, one number per dimension: chips of a line along one differ in that number alone.
+  [[nodiscard]] virtual std::vector<std::uint32_t> coordinates(std::uint32_t chip) const { return {chip}; }
   /// REQUIRES: node >= chips().
   [[nodiscard]] virtual std::string switch_name(std::uint32_t node) const = 0;
 

@@ -68,6 +68,8 @@ class Topology {
   /// The whole path that hardware takes from one chip to another.
   [[nodiscard]] Route route(ChipId from, ChipId to) const;
 
+  /// As Shape::coordinates.
+  [[nodiscard]] std::vector<std::uint32_t> coordinates(ChipId chip) const { return shape_->coordinates(chip.value()); }
   /// The chips at the other ends of the direct links that leave `chip`, by number of the link.
   [[nodiscard]] std::vector<Neighbour> neighbours(ChipId chip) const;
   /// Whether messages from one chip to the other pass no third one (they may pass switches).

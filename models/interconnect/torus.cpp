@@ -51,6 +51,11 @@ bool Torus::even(std::uint32_t chip) const {
   return std::accumulate(first, first + static_cast<std::ptrdiff_t>(size_.size()), 0U) % 2 == 0;
 }
 
+std::vector<std::uint32_t> Torus::coordinates(std::uint32_t chip) const {
+  const auto first = coordinates_.begin() + static_cast<std::ptrdiff_t>(chip * size_.size());
+  return {first, first + static_cast<std::ptrdiff_t>(size_.size())};
+}
+
 std::uint32_t Torus::moved(std::uint32_t chip, std::size_t dimension, std::uint32_t step) const {
   const std::uint32_t at = coordinate(chip, dimension);
   return chip - at * stride_[dimension] + (at + step) % size_[dimension] * stride_[dimension];

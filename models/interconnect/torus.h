@@ -14,6 +14,7 @@ class Torus : public Shape {
 
   [[nodiscard]] Step next(std::uint32_t node, std::uint32_t to, bool even) const override;
   [[nodiscard]] bool even(std::uint32_t chip) const override;
+  [[nodiscard]] std::vector<std::uint32_t> coordinates(std::uint32_t chip) const override;
   [[nodiscard]] std::string switch_name(std::uint32_t /*node*/) const override { return ""; }
 
  private:

@@ -1,6 +1,7 @@
 // The bridge between a module's own calendar and the SystemC kernel.
 #pragma once
 
+#include <limits>
 #include <systemc>
 
 #include "models/mechanism/units.h"
@@ -9,6 +10,15 @@ namespace trnsim {
 
 [[nodiscard]] inline Time kernel_time() {
   return Time(static_cast<std::int64_t>(sc_core::sc_time_stamp().value()));
+}
+
+/// The running process is the only one to act up to this time, included: it may do what it has planned until then at
+/// once, and nobody sees a difference.
+[[nodiscard]] inline Time quiet_until() {
+  if (sc_core::sc_pending_activity_at_current_time()) return kernel_time();
+  if (!sc_core::sc_pending_activity_at_future_time()) return Time(std::numeric_limits<std::int64_t>::max());
+  const auto gap = static_cast<std::int64_t>(sc_core::sc_time_to_pending_activity().value());
+  return kernel_time() + Time(gap - 1);
 }
 
 /// One sc_event, armed for the earliest time a module has something to do. The kernel's resolution is 1 ps, so

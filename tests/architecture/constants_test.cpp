@@ -22,10 +22,11 @@ const Numbers& plain_numbers() {
 /// Numbers in models/ that are of no machine either, file by file.
 const std::map<std::string, Numbers>& exceptions() {
   static const std::map<std::string, Numbers> kExceptions = {
-      {"models/dma/dma_engines.h", {"36"}},                                    // bits of a sequence number
-      {"models/mechanism/calendar.h", {"63"}},                                 // the sign bit of a sequence number
-      {"models/mechanism/units.h", {"1'000'000'000'000"}},                     // picoseconds per second
-      {"models/neuroncore/activity.cpp", {"4"}},                               // bytes of an FP32 partial sum
+      {"models/dma/dma_engines.h", {"36"}},                 // bits of a sequence number
+      {"models/interconnect/fabric.h", {"64"}},             // bytes of a cache line
+      {"models/mechanism/calendar.h", {"4", "63"}},         // children in a heap, the sign bit of a sequence number
+      {"models/mechanism/units.h", {"1'000'000'000'000"}},  // picoseconds per second
+      {"models/neuroncore/activity.cpp", {"4"}},            // bytes of an FP32 partial sum
       {"models/program/dtype.h", {"5", "17", "31", "32", "33", "64", "128"}},  // bits of number formats
       {"models/program/instruction.h", {"4", "6", "0xffffffff"}},              // sizes of enumerations and records
       {"models/program/builder.cpp", {"22"}},  // instructions that a host has memory for

@@ -3,8 +3,10 @@
 #include "workloads/collectives/emit.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -92,6 +94,7 @@ class Writer {
     transfer.partner_reads = static_cast<std::uint8_t>(shape.partner_reads);
     if (shape.arrived != kNoEvent) transfer.on_delivery = {semaphores_[shape.arrived], 1};
     const Handle sent = segment_.dma(engine, transfer, Count::constant(1));
+    pending_[static_cast<std::size_t>(engine)] = 0;
     if (shape.sent != kNoEvent) segment_.signal(sent, semaphores_[shape.sent]);
   }
 

@@ -10,33 +10,10 @@
 
 #include "models/interconnect/topology.h"
 #include "models/mechanism/error.h"
+#include "tests/models/interconnect/shapes.h"
 
 namespace trnsim {
 namespace {
-
-FabricSpec torus(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
-  FabricSpec spec;
-  spec.kind = FabricKind::kTorus;
-  spec.link_sustained_fraction = 1;
-  spec.torus_x = x;
-  spec.torus_y = y;
-  spec.torus_z = z;
-  spec.xy = {BytesPerSecond(128'000'000'000), BytesPerSecond(128'000'000'000), Time(400)};
-  spec.z = {BytesPerSecond(64'000'000'000), BytesPerSecond(64'000'000'000), Time(450)};
-  return spec;
-}
-
-FabricSpec switched(std::uint32_t racks, std::uint32_t sleds, std::uint32_t positions, bool sled_switch) {
-  FabricSpec spec;
-  spec.kind = FabricKind::kSwitched;
-  spec.link_sustained_fraction = 1;
-  spec.racks = racks;
-  spec.sleds_per_rack = sleds;
-  spec.chips_per_sled = positions;
-  spec.sled_switch = sled_switch;
-  spec.sled = spec.rack = spec.cross_rack = {BytesPerSecond(1000), BytesPerSecond(1000), Time(100)};
-  return spec;
-}
 
 /// The ends of a link as its name says them: "chip0->rack0.plane1".
 std::pair<std::string, std::string> ends(const Link& link) {

@@ -5,38 +5,10 @@
 #include <map>
 
 #include "models/mechanism/error.h"
+#include "tests/models/interconnect/shapes.h"
 
 namespace trnsim {
 namespace {
-
-FabricSpec torus(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
-  FabricSpec spec;
-  spec.kind = FabricKind::kTorus;
-  spec.link_sustained_fraction = 1;
-  spec.torus_x = x;
-  spec.torus_y = y;
-  spec.torus_z = z;
-  spec.xy = {BytesPerSecond(128'000'000'000), BytesPerSecond(128'000'000'000), Time(400)};
-  spec.z = {BytesPerSecond(64'000'000'000), BytesPerSecond(64'000'000'000), Time(450)};
-  spec.chip_forward_latency = Time(100);
-  return spec;
-}
-
-FabricSpec switched(std::uint32_t racks, std::uint32_t sleds, std::uint32_t positions, bool sled_switch) {
-  FabricSpec spec;
-  spec.kind = FabricKind::kSwitched;
-  spec.link_sustained_fraction = 1;
-  spec.racks = racks;
-  spec.sleds_per_rack = sleds;
-  spec.chips_per_sled = positions;
-  spec.sled_switch = sled_switch;
-  spec.sled = {BytesPerSecond(512'000'000'000), BytesPerSecond(256'000'000'000), Time(100)};
-  spec.rack = {BytesPerSecond(512'000'000'000), BytesPerSecond(320'000'000'000), Time(150)};
-  spec.cross_rack = {BytesPerSecond(128'000'000'000), BytesPerSecond(128'000'000'000), Time(300)};
-  spec.switch_latency = Time(1000);
-  spec.chip_forward_latency = Time(10'000);
-  return spec;
-}
 
 Time latency(const Route& route) {
   Time sum;
@@ -115,6 +87,21 @@ TEST(Switched, AGen2MachineHasTheDocumentedWays) {
   EXPECT_EQ(route(0, 72).hops.size(), 1U);
   EXPECT_EQ(latency(route(0, 72)), Time(300));
   EXPECT_EQ(latency(route(0, 77)), latency(route(0, 5)) + Time(10'000) + Time(300));
+}
+
+TEST(Switched, FewerPlanesOfLaterSiliconMakeSomeWaysOneSwitch) {
+  FabricSpec spec = switched(2, 18, 4, true);
+  spec.planes = 2;
+  const Topology two(spec, 144, {});
+  EXPECT_EQ(two.route(ChipId(0), ChipId(6)).switches, 1U) << "another sled and position, the same plane";
+  EXPECT_EQ(two.route(ChipId(0), ChipId(5)).switches, 2U) << "the other plane: first the sled";
+  EXPECT_EQ(two.route(ChipId(0), ChipId(3)).switches, 1U) << "the sled's switch";
+  EXPECT_EQ(two.route(ChipId(0), ChipId(72 + 6)).hops.size(), 3U) << "plane, then the other rack";
+  spec = switched(2, 16, 2, false);
+  spec.planes = 1;
+  const Topology one(spec, 64, {});
+  EXPECT_EQ(one.route(ChipId(0), ChipId(31)).switches, 1U) << "one switch in a rack";
+  EXPECT_EQ(one.route(ChipId(0), ChipId(1)).switches, 0U);
 }
 
 TEST(Switched, AGen1TrayIsADirectPair) {
