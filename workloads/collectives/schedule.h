@@ -80,8 +80,8 @@ struct Place {
   std::vector<std::vector<std::uint32_t>> rings;
   /// cube[d][c] = neighbour of chip c along dimension d, if the chips form a hypercube; else empty.
   std::vector<std::vector<std::uint32_t>> cube;
-  /// Extents, last dimension fastest, if the chips form a torus and their numbers are their places in it; else empty.
-  std::vector<std::uint32_t> torus;
+  /// By chip: where it stands, one number per dimension; or empty.
+  std::vector<std::vector<std::uint32_t>> coordinates;
   /// By instance, if there are several: its ranks alone, in order of their numbers here.
   std::vector<Place> within;
 

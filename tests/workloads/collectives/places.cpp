@@ -63,7 +63,10 @@ Place random_instance(std::mt19937_64& random, std::uint32_t most) {
     std::ranges::shuffle(place.rings.back(), random);
   }
   if ((place.chips() & (place.chips() - 1)) == 0 && random() % 4 != 0) add_cube(place);
-  if (place.chips() % 3 == 0 && random() % 2 == 0) place.torus = {3, place.chips() / 3};
+  if (place.chips() % 3 == 0 && random() % 2 == 0) {
+    for (std::uint32_t chip = 0; chip < place.chips(); ++chip) place.coordinates.push_back({chip % 3, chip / 3});
+    std::ranges::shuffle(place.coordinates, random);
+  }
   return place;
 }
 

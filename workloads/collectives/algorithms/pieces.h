@@ -31,8 +31,9 @@ class Shards {
 /// Whether every chip has as many ranks of the group as the first one.
 [[nodiscard]] bool equal_chips(const std::vector<std::vector<std::uint32_t>>& by_chip);
 
-/// All ranks, seen from `rank`, as steps that load every link alike: on a torus displacement by displacement, else by
-/// difference of numbers. Entry i is the same movement for every rank; entry 0 is the rank itself.
+/// All ranks, seen from `rank`, as steps that load every link alike: displacement by displacement, if the chips fill
+/// a box of coordinates, else by difference of numbers. Entry i is the same movement for every rank; entry 0 is the
+/// rank itself.
 [[nodiscard]] std::vector<std::uint32_t> translations(const Place& place, std::uint32_t rank);
 
 /// Its share of `piece`, for a lane.
