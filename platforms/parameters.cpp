@@ -63,13 +63,14 @@ void assign(LinkReading& field, const Value& value) {
 #define TRNSIM_MAC(dtype) TRNSIM_FIELD(power.chip.mac[static_cast<std::size_t>(Dtype::dtype)])
 constexpr std::array kParameters = std::to_array<Parameter>({
     {"chip.cores", Dimension::kCount, 1, 256, "NeuronCores per chip", Applies::kAlways, TRNSIM_FIELD(cores_per_chip)},
-    {"chip.hbm.read_fraction", Dimension::kFraction, 0.01, 1, "sustained share of the bandwidth while reading", Applies::kAlways, TRNSIM_FIELD(hbm.read_fraction)},
+    {"chip.hbm.mixed_fraction", Dimension::kFraction, 0.01, 1, "sustained share of the bandwidth while reads and writes take turns", Applies::kAlways, TRNSIM_FIELD(hbm.mixed_fraction)},
+    {"chip.hbm.read_fraction", Dimension::kFraction, 0.01, 1, "sustained share of the bandwidth while a stack only reads", Applies::kAlways, TRNSIM_FIELD(hbm.read_fraction)},
     {"chip.hbm.reserve_other_per_core", Dimension::kCapacity, 0, 1e12, "HBM per core kept for runtime and collectives", Applies::kAlways, TRNSIM_FIELD(hbm.reserve_other_per_core)},
     {"chip.hbm.reserve_per_core", Dimension::kCapacity, 0, 1e12, "HBM per core kept for GpSimd microcode", Applies::kAlways, TRNSIM_FIELD(hbm.reserve_per_core)},
     {"chip.hbm.stack_bandwidth", Dimension::kBandwidth, 1e6, 1e15, "bandwidth of one stack, reads and writes together", Applies::kAlways, TRNSIM_FIELD(hbm.bandwidth)},
     {"chip.hbm.stack_capacity", Dimension::kCapacity, 1, 1e15, "capacity of one stack", Applies::kAlways, TRNSIM_FIELD(hbm.capacity)},
     {"chip.hbm.stacks", Dimension::kCount, 1, 64, "HBM stacks per chip", Applies::kAlways, TRNSIM_FIELD(hbm.stacks)},
-    {"chip.hbm.write_fraction", Dimension::kFraction, 0.01, 1, "sustained share of the bandwidth while writing", Applies::kAlways, TRNSIM_FIELD(hbm.write_fraction)},
+    {"chip.hbm.write_fraction", Dimension::kFraction, 0.01, 1, "sustained share of the bandwidth while a stack only writes", Applies::kAlways, TRNSIM_FIELD(hbm.write_fraction)},
     {"core.collective.mesh_limit", Dimension::kCapacity, 0, 1e15, "largest collective done by mesh", Applies::kAlways, TRNSIM_FIELD(core.collective.mesh_limit)},
     {"core.collective.message_issue", Dimension::kTime, 0, 1e12, "CC-core time per message released", Applies::kAlways, TRNSIM_FIELD(core.collective.message_issue)},
     {"core.collective.pairs_ranks", Dimension::kWord, 0, 1, "whether the largest collectives take KangaRing, rings of pairs of ranks; no: rings of ranks", Applies::kAlways, TRNSIM_FIELD(core.collective.pairs_ranks), kYesNo},
