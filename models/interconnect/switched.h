@@ -5,10 +5,12 @@
 
 namespace trnsim {
 
-/// Chip = (rack * sleds + sled) * chips_per_sled + position. A switch (or direct links) joins a sled, a switch plane
-/// the chips of equal position in a rack, direct links the chips of equal sled and position in all racks. A message
-/// goes inside the sled to the chip at the destination's position, through that chip's plane to the destination's sled,
-/// across racks last.
+/// Chip = (rack * sleds + sled) * chips_per_sled + position. A switch (or direct links) joins a sled, direct links the
+/// chips of equal sled and position in all racks. Switch planes join a rack: either one per position, for the chips of
+/// that position in their sleds, or all chips by one (a chip's links to several planes count as one link).
+/// A message goes first inside the rack to the chip whose equal in the other rack is the destination: by the sled if
+/// that chip is in it, else through a plane; a plane of one position is entered at the chip of that position in the own
+/// sled. Across racks it goes last.
 /// Links are numbered by level (sled, rack, cross_rack), then by chip, for switch ports out of the chip before into it.
 class Switched : public Shape {
  public:
@@ -21,7 +23,7 @@ class Switched : public Shape {
   [[nodiscard]] std::string switch_name(std::uint32_t node) const override;
 
  private:
-  void build_sled(const FabricSpec& spec, std::uint32_t chip);
+  void build_sled(std::uint32_t chip, BytesPerSecond bandwidth, Time latency);
   [[nodiscard]] std::uint32_t at(std::uint32_t rack, std::uint32_t sled, std::uint32_t position) const {
     return (rack * sleds_ + sled) * positions_ + position;
   }
@@ -31,10 +33,11 @@ class Switched : public Shape {
   [[nodiscard]] std::uint32_t sled_node(std::uint32_t chip) const { return chips() + chip / positions_; }
   [[nodiscard]] std::uint32_t first_plane() const { return chips() + (sled_switch_ ? racks_ * sleds_ : 0); }
   [[nodiscard]] std::uint32_t plane(std::uint32_t chip) const {
-    return first_plane() + rack(chip) * positions_ + position(chip);
+    return first_plane() + rack(chip) * planes_ + position(chip) % planes_;
   }
 
   std::uint32_t racks_, sleds_, positions_;
+  std::uint32_t planes_;  ///< per rack
   bool sled_switch_;
   std::vector<std::uint32_t> to_sled_;   ///< by chip: first link into its sled; a switch port's way back follows it
   std::vector<std::uint32_t> to_plane_;  ///< by chip: link to its plane; the way back follows it
