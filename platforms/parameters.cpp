@@ -18,7 +18,6 @@ constexpr std::array kFabrics = [] {
 }();
 constexpr std::array<std::string_view, 3> kSharedPorts = {"none", "fast_modes", "all"};
 constexpr std::array<std::string_view, 2> kReadings = {"lanes", "level_table"};
-constexpr std::array<std::string_view, 2> kPlanes = {"position", "rack"};
 
 void assign(std::uint32_t& field, const Value& value) {
   field = static_cast<std::uint32_t>(value.integer);
@@ -60,10 +59,6 @@ void assign(SharedPort& field, const Value& value) {
 void assign(LinkReading& field, const Value& value) {
   field = value.word == "lanes" ? LinkReading::kLanes : LinkReading::kLevelTable;
 }
-void assign(PlaneReach& field, const Value& value) {
-  field = value.word == "position" ? PlaneReach::kPosition : PlaneReach::kRack;
-}
-
 void set_edges(MachineSpec& machine, const Value& value) {
   read_edges(value.word, machine.fabric);
 }
@@ -81,8 +76,11 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"chip.hbm.stack_capacity", Dimension::kCapacity, 1, 1e15, "capacity of one stack", Applies::kAlways, TRNSIM_FIELD(hbm.capacity)},
     {"chip.hbm.stacks", Dimension::kCount, 1, 64, "HBM stacks per chip", Applies::kAlways, TRNSIM_FIELD(hbm.stacks)},
     {"chip.hbm.write_fraction", Dimension::kFraction, 0.01, 1, "sustained share of the bandwidth while writing", Applies::kAlways, TRNSIM_FIELD(hbm.write_fraction)},
-    {"core.collective.mesh_limit", Dimension::kCapacity, 0, 1e15, "largest collective done by mesh; above, by ring", Applies::kAlways, TRNSIM_FIELD(core.collective.mesh_limit)},
+    {"core.collective.mesh_limit", Dimension::kCapacity, 0, 1e15, "largest collective done by mesh", Applies::kAlways, TRNSIM_FIELD(core.collective.mesh_limit)},
     {"core.collective.message_issue", Dimension::kTime, 0, 1e12, "CC-core time per message released", Applies::kAlways, TRNSIM_FIELD(core.collective.message_issue)},
+    {"core.collective.pairs_ranks", Dimension::kWord, 0, 1, "whether the largest collectives take KangaRing, rings of pairs of ranks; no: rings of ranks", Applies::kAlways, TRNSIM_FIELD(core.collective.pairs_ranks), kYesNo},
+    {"core.collective.recursive_limit", Dimension::kCapacity, 0, 1e15, "largest collective done by recursive halving and doubling; above, by ring or KangaRing", Applies::kAlways, TRNSIM_FIELD(core.collective.recursive_limit)},
+    {"core.collective.slices", Dimension::kCount, 1, 16, "parts of a chunk that go round a ring one behind the other", Applies::kAlways, TRNSIM_FIELD(core.collective.slices)},
     {"core.collective.step", Dimension::kTime, 0, 1e12, "arrival of an awaited message to the release of the next", Applies::kAlways, TRNSIM_FIELD(core.collective.step)},
     {"core.control.dispatch", Dimension::kTime, 0, 1e12, "step of a sequencer: one trip of a loop", Applies::kAlways, TRNSIM_FIELD(core.control.dispatch)},
     {"core.control.program_entry", Dimension::kTime, 0, 1e12, "start of a program to its first instruction", Applies::kAlways, TRNSIM_FIELD(core.control.program_entry)},
@@ -125,7 +123,8 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"core.tensor.limiter_window", Dimension::kTime, 1, 1e12, "window over which the limiter measures activity", Applies::kAlways, TRNSIM_FIELD(core.tensor.limiter_window)},
     {"core.tensor.max_moving", Dimension::kCount, 1, 65536, "moving columns of one matmul at most", Applies::kAlways, TRNSIM_FIELD(core.tensor.max_moving)},
     {"core.tensor.minimum_interval", Dimension::kCount, 0, 4096, "cycles between two matmuls at least", Applies::kAlways, TRNSIM_FIELD(core.tensor.minimum_interval)},
-    {"core.tensor.mx_rows", Dimension::kCount, 0, 16384, "contraction depth of one MXFP8 or MXFP4 pass; 0 = no microscaling", Applies::kAlways, TRNSIM_FIELD(core.tensor.mx_rows)},
+    {"core.tensor.mx_rows", Dimension::kCount, 0, 16384, "contraction depth of one MXFP8 pass; 0 = no microscaling", Applies::kAlways, TRNSIM_FIELD(core.tensor.mx_rows)},
+    {"core.tensor.mxfp4_rows", Dimension::kCount, 0, 16384, "contraction depth of one MXFP4 pass; 0 = no microscaling", Applies::kAlways, TRNSIM_FIELD(core.tensor.mxfp4_rows)},
     {"core.tensor.rows", Dimension::kCount, 1, 4096, "contraction depth of one BF16 pass", Applies::kAlways, TRNSIM_FIELD(core.tensor.rows)},
     {"core.tensor.weight_load", Dimension::kCount, 0, 4096, "cycles to load a full stationary tile", Applies::kAlways, TRNSIM_FIELD(core.tensor.weight_load)},
     {"core.tensor.weight_load_completion", Dimension::kTime, 0, 1e12, "end of occupancy of a weight load to its end", Applies::kAlways, TRNSIM_FIELD(core.tensor.weight_load_completion)},
@@ -177,10 +176,10 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"fabric.link.reading", Dimension::kWord, 0, 0, "which published reading of the link widths to use", Applies::kSwitched, TRNSIM_FIELD(fabric.reading), kReadings},
     {"fabric.link.sustained_fraction", Dimension::kFraction, 0.01, 1, "payload share of raw link bandwidth", Applies::kAnyFabric, TRNSIM_FIELD(fabric.link_sustained_fraction)},
     {"fabric.on_chip_latency", Dimension::kTime, 0, 1e12, "core to core inside a chip", Applies::kAlways, TRNSIM_FIELD(fabric.on_chip_latency)},
+    {"fabric.planes", Dimension::kCount, 1, 64, "switch planes of a rack, to which the chips of a sled go by position", Applies::kSwitched, TRNSIM_FIELD(fabric.planes)},
     {"fabric.rack.lanes_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "a chip's links to its switch plane: raw, one direction, by lane counts", Applies::kSwitched, TRNSIM_FIELD(fabric.rack.lanes_bandwidth)},
     {"fabric.rack.latency", Dimension::kTime, 0, 1e12, "a chip's links to its switch plane: one traversal", Applies::kSwitched, TRNSIM_FIELD(fabric.rack.latency)},
     {"fabric.rack.level_table_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "a chip's links to its switch plane: raw, one direction, by the vendor's level table", Applies::kSwitched, TRNSIM_FIELD(fabric.rack.level_table_bandwidth)},
-    {"fabric.rack.plane", Dimension::kWord, 0, 0, "what a switch plane joins: chips of one position in their sleds, or the rack's", Applies::kSwitched, TRNSIM_FIELD(fabric.plane), kPlanes},
     {"fabric.racks", Dimension::kCount, 1, 64, "racks", Applies::kSwitched, TRNSIM_FIELD(fabric.racks)},
     {"fabric.sled.lanes_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "link inside a sled: raw, one direction, by lane counts", Applies::kSwitched, TRNSIM_FIELD(fabric.sled.lanes_bandwidth)},
     {"fabric.sled.latency", Dimension::kTime, 0, 1e12, "link inside a sled: one traversal", Applies::kSwitched, TRNSIM_FIELD(fabric.sled.latency)},

@@ -220,6 +220,11 @@ void fill_rates(Metrics& m, const Evaluation& e) {
   if (!f.peak_dtype.empty()) fill_flops(m, e, elapsed);
   const Activity& a = e.record.activity;
   m.set("hbm_gb_per_s", static_cast<double>(a.hbm_read_bytes + a.hbm_write_bytes) / elapsed / kGiga);
+  if (f.vector_bytes > 0) {
+    const double rate = static_cast<double>(f.vector_bytes) / elapsed / kGiga;
+    m.set("algbw_gb_per_s", rate);
+    m.set("busbw_gb_per_s", rate * f.bus_factor);
+  }
   if (f.unit_of_tokens.empty()) return;
   const double tokens = static_cast<double>(f.tokens) / elapsed;
   m.set("tokens_per_s", tokens);

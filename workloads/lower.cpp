@@ -9,6 +9,7 @@
 #include "workloads/mapping/mapping.h"
 #include "workloads/routing/routing.h"
 #include "workloads/settings.h"
+#include "workloads/single_collectives/single_collectives.h"
 #include "workloads/single_kernels/single_kernels.h"
 #include "workloads/workload.h"
 

@@ -17,6 +17,8 @@ constexpr std::string_view kKernels =
     "matmul|attention|fused_attention|dma_copy|instruction|conv1d|elementwise|mlp|moe|projection|rms_norm|rope|router|"
     "scan|softmax|"
     "transformer_block";
+constexpr std::string_view kCollectives =
+    "all_reduce|all_gather|reduce_scatter|all_to_all|permute|broadcast|send_receive";
 constexpr std::string_view kWithHeads = "decode|prefill|attention|fused_attention|projection|transformer_block";
 constexpr std::string_view kBatched = "decode|prefill|attention|matmul|conv1d|rope|scan|transformer_block";
 constexpr std::string_view kWithHidden =
@@ -28,8 +30,9 @@ constexpr std::array kTable = {
     WorkloadParameterRow{
         "phase", kWord, 0, 0,
         "decode|prefill|matmul|attention|fused_attention|dma_copy|instruction|conv1d|elementwise|mlp|moe|projection|"
-        "rms_norm|rope|router|scan|softmax|transformer_block",
-        false, "what one run does: one decode step, one prefill, or one kernel"},
+        "rms_norm|rope|router|scan|softmax|transformer_block|all_reduce|all_gather|reduce_scatter|all_to_all|permute|"
+        "broadcast|send_receive",
+        false, "what one run does: one decode step, one prefill, one kernel or one collective"},
     WorkloadParameterRow{"model", kWord, 0, 0, "", false, "file in workloads/models that holds the model's dimensions",
                          kModel},
     WorkloadParameterRow{"batch", kCount, 0, kMany, "", false,
@@ -59,7 +62,25 @@ constexpr std::array kTable = {
     WorkloadParameterRow{"all_reduce_algorithm", kWord, 0, 0, "mesh|ring", true,
                          "auto: mesh up to the collective cores' limit, then ring", kModel},
     WorkloadParameterRow{"collective_memory", kWord, 0, 0, "hbm|sbuf", false,
-                         "where collectives read and write: through HBM, or straight from SBUF", "decode"},
+                         "where collectives read and write: through HBM, or straight from SBUF",
+                         "decode|all_reduce|all_gather|reduce_scatter|all_to_all|permute|broadcast|send_receive"},
+    WorkloadParameterRow{"ranks", kCount, 1, 1e6, "", true,
+                         "logical cores that take part, the first ones of the machine; auto: all", kCollectives},
+    WorkloadParameterRow{"groups", kWord, 0, 0, "", true,
+                         "groups of logical cores that run it side by side, as 0-3,8;4-7; auto: one, of the first ranks",
+                         kCollectives},
+    WorkloadParameterRow{"algorithm", kWord, 0, 0, "", true,
+                         "one of trnsim list collectives; auto: by the documented size ranges", kCollectives},
+    WorkloadParameterRow{"slices", kCount, 1, 16, "", true,
+                         "parts of a chunk that go round a ring one behind the other; auto: as the runtime does",
+                         kCollectives},
+    WorkloadParameterRow{"shift", kCount, 0, 1e6, "", false, "rank i gives to rank i + shift, round and round",
+                         "permute"},
+    WorkloadParameterRow{"root", kCount, 0, 1e6, "", false, "rank that gives", "broadcast"},
+    WorkloadParameterRow{"level", kWord, 0, 0, "device|kernel|framework", false,
+                         "what the time covers: the collective on the device; a kernel around it, with entry and exit; "
+                         "also the host's launch",
+                         kCollectives},
     // Routing.
     WorkloadParameterRow{"routing", kWord, 0, 0, "uniform|balanced|lognormal", false, "how tokens choose experts",
                          kModel},
@@ -97,7 +118,7 @@ constexpr std::array kTable = {
     WorkloadParameterRow{"dtype", kWord, 0, 0, "fp32|bf16|fp16|fp8|mxfp8|mxfp4", false,
                          "number format of operands; fp16 costs what bf16 does",
                          "matmul|instruction|dma_copy|attention|conv1d|elementwise|mlp|moe|rope|scan|transformer_block|"
-                         "rms_norm|softmax"},
+                         "rms_norm|softmax|all_reduce|all_gather|reduce_scatter|all_to_all|permute|broadcast|send_receive"},
     WorkloadParameterRow{
         "result_dtype", kWord, 0, 0, "fp32|bf16|fp8", true,
         "number format of what is written; auto: that of a copy, matmul: fp32 if the operands are, else bf16",
@@ -178,7 +199,10 @@ constexpr std::array kTable = {
                          "between linear layers; swiglu: silu(gate) times up", "mlp|transformer_block"},
     WorkloadParameterRow{"stored_dtype", kWord, 0, 0, "fp32|bf16|fp8", true,
                          "number format in HBM, cast before it is multiplied; auto: dtype", "mlp"},
-    WorkloadParameterRow{"bytes", kCapacity, 0, 1e12, "", false, "bytes moved by a logical core", "dma_copy"},
+    WorkloadParameterRow{"bytes", kCapacity, 0, 1e15, "", false,
+                         "bytes moved by a logical core; collectives: of the whole vector (all-gather: what a rank has in "
+                         "the end; reduce-scatter, all-to-all: what it has before)",
+                         "dma_copy|all_reduce|all_gather|reduce_scatter|all_to_all|permute|broadcast|send_receive"},
     WorkloadParameterRow{"transfers", kCount, 1, 1e6, "", true,
                          "transfers that the bytes are cut into; auto: one descriptor per partition each", "dma_copy"},
     WorkloadParameterRow{"descriptor_bytes", kCapacity, 1, 1e9, "", true, "payload of one descriptor; auto: 4 KiB",

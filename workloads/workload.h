@@ -66,7 +66,9 @@ struct WorkloadFacts {
   double memory_gib_per_chip = 0;               ///< fullest chip: weights, KV, activations, reserve
   std::string peak_dtype;                       ///< fastest matmul dtype used; empty: none
   std::uint64_t collective_bytes_per_rank = 0;  ///< closed form, payload one rank sends
-  Interval interval = Interval::kRun;           ///< single kernels
+  std::uint64_t vector_bytes = 0;               ///< collectives: of the whole vector
+  double bus_factor = 0;                        ///< collectives: bytes that a rank must send per byte of the vector
+  Interval interval = Interval::kRun;           ///< single kernels and collectives
   std::string kernel;                           ///< single kernels: the operator that is the kernel
   std::optional<Engine> timed_engine;           ///< instruction: the engine whose operator "instruction" is timed
   std::string unit_of_tokens;                   ///< "decode", "prefill" or empty for kernels

@@ -23,9 +23,6 @@ struct LinkLevelSpec {
   Time latency;                          ///< of one traversal: wire, SerDes and forwarding
 };
 
-/// Which chips a switch plane of a rack joins: those of equal position in their sleds, or all.
-enum class PlaneReach : std::uint8_t { kPosition, kRack };
-
 /// A dimension of a torus, or a level of a tree: `size` chips (or groups of the level below) side by side.
 struct LineSpec {
   std::uint32_t size = 1;
@@ -52,7 +49,8 @@ struct FabricKindInfo {
 inline constexpr std::array kFabricKinds = {
     FabricKindInfo{"none", "one chip alone"},
     FabricKindInfo{"torus", "chips on a grid of any dimension, neighbours joined; first dimension first, shorter way"},
-    FabricKindInfo{"switched", "racks of sleds; sled switch or direct pair, switch planes in the rack"},
+    FabricKindInfo{"switched",
+                   "racks of sleds; sled switch or direct pair, switch planes to which chips go by position"},
     FabricKindInfo{"tree", "levels of switches, each joining groups of the level below; one level is a crossbar"},
     FabricKindInfo{"edges", "any links of chips and switches, from a file; fewest links"},
 };
@@ -68,8 +66,8 @@ struct FabricSpec {
   std::vector<std::string> switch_names;  ///< of the edges' nodes after the chips
   std::uint32_t edge_chips = 0;
   std::uint32_t racks = 0, sleds_per_rack = 0, chips_per_sled = 0;
+  std::uint32_t planes = 0;  ///< of a rack; divides chips_per_sled
   bool sled_switch = false;  ///< true: switch joins the sled's chips; false: direct links
-  PlaneReach plane = PlaneReach::kPosition;
   LinkLevelSpec sled, rack, cross_rack;
   Time switch_latency;        ///< port to port
   Time chip_forward_latency;  ///< through an intermediate chip

@@ -1,21 +1,13 @@
 #include "models/interconnect/switched.h"
 
 namespace trnsim {
-namespace {
-
-std::uint32_t planes_of(const FabricSpec& spec) {
-  return spec.plane == PlaneReach::kPosition ? spec.chips_per_sled : 1;
-}
-
-}  // namespace
-
 Switched::Switched(const FabricSpec& spec)
     : Shape(spec, spec.shape_chips(),
-            (spec.sled_switch ? spec.racks * spec.sleds_per_rack : 0) + spec.racks * planes_of(spec)),
+            (spec.sled_switch ? spec.racks * spec.sleds_per_rack : 0) + spec.racks * spec.planes),
       racks_(spec.racks),
       sleds_(spec.sleds_per_rack),
       positions_(spec.chips_per_sled),
-      planes_(planes_of(spec)),
+      planes_(spec.planes),
       sled_switch_(spec.sled_switch) {
   const auto raw = [&spec](const LinkLevelSpec& level) {
     return spec.reading == LinkReading::kLanes ? level.lanes_bandwidth : level.level_table_bandwidth;
@@ -60,12 +52,13 @@ Step Switched::next(std::uint32_t node, std::uint32_t to, bool /*even*/) const {
   }
   const std::uint32_t own = position(node);
   const std::uint32_t wanted = position(to);
-  const bool in_sled = sled(node) == sled(to) || planes_ == positions_;
-  if (own != wanted && in_sled) {
+  const bool other_sled = sled(node) != sled(to);
+  const bool same_plane = own % planes_ == wanted % planes_;
+  if (own != wanted && !(other_sled && same_plane)) {
     if (sled_switch_) return {to_sled_[node], sled_node(node)};
     return {to_sled_[node] + wanted - (wanted > own ? 1 : 0), node - own + wanted};
   }
-  if (sled(node) != sled(to)) return {to_plane_[node], plane(node)};
+  if (other_sled) return {to_plane_[node], plane(node)};
   return {to_racks_[node] + rack(to) - (rack(to) > rack(node) ? 1 : 0), to};
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "models/mechanism/units.h"
+#include "models/program/dtype.h"
 
 namespace trnsim {
 
@@ -22,15 +23,30 @@ struct TensorSpec {
   std::uint32_t fp32_passes = 0;       ///< passes per FP32 matmul, each with weights of its own
   std::uint32_t fp32_row_cycles = 0;   ///< cycles per moving row in FP32
   std::uint32_t fp32_transpose_passes = 0;
-  std::uint32_t fp8_rows = 0;  ///< contraction depth of one FP8 pass
-  std::uint32_t mx_rows = 0;   ///< contraction depth of one MX pass; 0 = no microscaling
-  Time fill;                   ///< end of issue to result visible, beyond the drain
-  std::uint32_t drain = 0;     ///< array cycles from the last row to its result
-  bool limiter = false;        ///< dI/dt limiter present
+  std::uint32_t fp8_rows = 0;    ///< contraction depth of one FP8 pass
+  std::uint32_t mx_rows = 0;     ///< contraction depth of one MXFP8 pass; 0 = no microscaling
+  std::uint32_t mxfp4_rows = 0;  ///< contraction depth of one MXFP4 pass; 0 = no microscaling
+  Time fill;                     ///< end of issue to result visible, beyond the drain
+  std::uint32_t drain = 0;       ///< array cycles from the last row to its result
+  bool limiter = false;          ///< dI/dt limiter present
   Time limiter_window;
   double limiter_open = 0;      ///< activity of a window above which the next runs at full rate
   double limiter_close = 0;     ///< activity of a window below which the next is limited
   double limiter_fraction = 0;  ///< rate while limited
+
+  /// Contraction depth of one pass; 0 where the array does not have the format.
+  [[nodiscard]] std::uint32_t contraction_rows(Dtype dtype) const {
+    switch (dtype) {
+      case Dtype::kMxfp4:
+        return mxfp4_rows;
+      case Dtype::kMxfp8:
+        return mx_rows;
+      case Dtype::kFp8:
+        return fp8_rows;
+      default:
+        return rows;
+    }
+  }
 };
 
 /// Vector, scalar and GpSimd engines: `lanes` partitions in parallel.
@@ -88,7 +104,10 @@ struct ControlSpec {
 struct CollectiveCoreSpec {
   Time message_issue;  ///< occupancy per message released
   Time step;           ///< semaphore arrival to the release of the messages that depend on it
-  Bytes mesh_limit;    ///< largest collective that the runtime does by mesh; above, by ring
+  Bytes mesh_limit;    ///< largest collective that the runtime does by mesh
+  Bytes recursive_limit;     ///< largest that it does by recursive halving and doubling, where the chips form a cube
+  bool pairs_ranks = false;  ///< whether it takes KangaRing, rings of pairs of ranks, for larger ones; else ring
+  std::uint32_t slices = 1;  ///< parts of a chunk that go round a ring one behind the other
 };
 
 struct CoreSpec {

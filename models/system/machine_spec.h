@@ -17,6 +17,7 @@ namespace trnsim {
 struct MachineSpec {
   std::string name;
   std::uint32_t chips = 0;
+  std::uint32_t instances = 1;
   std::uint32_t cores_per_chip = 0;
   std::uint32_t default_lnc = 0;  ///< physical cores per logical core unless the workload says otherwise
   CoreSpec core;
@@ -31,11 +32,11 @@ struct MachineSpec {
   /// 2 x contraction rows per pass x columns x clock x cores, FLOP/s; zero where the array does not have the format.
   [[nodiscard]] double array_peak(Dtype dtype) const {
     const TensorSpec& t = core.tensor;
-    const std::uint32_t rows = is_microscaled(dtype) ? t.mx_rows : dtype == Dtype::kFp8 ? t.fp8_rows : t.rows;
     const double passes = dtype == Dtype::kFp32 ? double{1} * t.fp32_passes * t.fp32_row_cycles : 1;
-    return 2.0 * rows * t.columns * static_cast<double>(t.clock.count()) * cores() / passes;
+    return 2.0 * t.contraction_rows(dtype) * t.columns * static_cast<double>(t.clock.count()) * cores() / passes;
   }
   [[nodiscard]] std::uint32_t cores() const { return chips * cores_per_chip; }
+  [[nodiscard]] std::uint32_t chips_per_instance() const { return chips / instances; }
   [[nodiscard]] std::uint32_t cores_per_stack() const { return cores_per_chip / hbm.stacks; }
 };
 

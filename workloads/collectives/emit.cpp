@@ -3,8 +3,10 @@
 #include "workloads/collectives/emit.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -61,7 +63,8 @@ Shape shape_of(const Step& step, std::uint32_t self, Peers& peers) {
 using Key = std::vector<std::uint64_t>;
 
 void append(Key& key, const Shape& s) {
-  key.insert(key.end(), {s.to, s.copy_to, s.partner, s.reads, s.partner_reads, s.count, s.arrived, s.sent, s.stream, s.channel});
+  key.insert(key.end(),
+             {s.to, s.copy_to, s.partner, s.reads, s.partner_reads, s.count, s.arrived, s.sent, s.stream, s.channel});
   for (const Wait& wait : s.waits) key.insert(key.end(), {wait.event, wait.count});
 }
 
@@ -91,12 +94,19 @@ class Writer {
     transfer.partner_reads = static_cast<std::uint8_t>(shape.partner_reads);
     if (shape.arrived != kNoEvent) transfer.on_delivery = {semaphores_[shape.arrived], 1};
     const Handle sent = segment_.dma(engine, transfer, Count::constant(1));
+    pending_[static_cast<std::size_t>(engine)] = 0;
     if (shape.sent != kNoEvent) segment_.signal(sent, semaphores_[shape.sent]);
   }
 
-  void finish(std::span<const Wait> last) {
-    for (const Wait& wait : last) take(Engine::kCollective, wait);
-    segment_.emit(Engine::kCollective, Instruction{});
+  void finish(std::span<const Last> last) {
+    std::array<bool, kStreamCount> waits{};
+    for (const Last& end : last) {
+      take(stream(end.stream), end.wait);
+      waits[end.stream] = true;
+    }
+    for (std::uint8_t s = 0; s < kStreamCount; ++s) {
+      if (waits[s]) segment_.emit(stream(s), Instruction{});
+    }
   }
 
  private:
@@ -152,7 +162,8 @@ class Writer {
     return static_cast<std::uint8_t>(shape.stream * per_stream + shape.channel % per_stream);
   }
 
-  static constexpr std::uint64_t kSmallest = 512;  // bytes below which DMA is bound by descriptors, NKI DMA bandwidth guide
+  static constexpr std::uint64_t kSmallest =
+      512;  // bytes below which DMA is bound by descriptors, NKI DMA bandwidth guide
   static constexpr std::size_t kWaitsAtOnce = 4;
 
   const MachineSpec& machine_;
@@ -185,7 +196,7 @@ CoreJob Emitter::job_of(const Script& script) {
   for (const Step& step : script.steps()) shapes.push_back(shape_of(step, script.member(), peers));
   Key key;
   for (const Shape& shape : shapes) append(key, shape);
-  for (const Wait& wait : script.last()) key.insert(key.end(), {wait.event, wait.count});
+  for (const Last& end : script.last()) key.insert(key.end(), {end.wait.event, end.wait.count, end.stream});
   std::shared_ptr<const Program>& program = programs_->by_shape[std::move(key)];
   if (program == nullptr) {
     ProgramBuilder builder(name_);

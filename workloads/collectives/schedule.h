@@ -11,6 +11,8 @@
 #include <limits>
 #include <vector>
 
+#include "models/program/instruction.h"
+
 namespace trnsim {
 
 enum class Collective : std::uint8_t {
@@ -61,9 +63,9 @@ struct Step {
   std::uint64_t count = 0;   ///< elements written
   Event arrived = kNoEvent;  ///< counts one at `to` and at `copy_to` when all is written there
   Event sent = kNoEvent;     ///< counts one here when all has left (or, locally, is written)
-  /// Steps of one channel leave in order, and arrive in order at one receiver; channels run side by side.
+  /// Steps of one channel of a stream leave in order, and arrive in order at one receiver; channels run side by side.
   std::uint8_t channel = 0;
-  std::uint8_t stream = 0;  ///< of the CC-cores, below 4: steps of one stream are issued in order
+  std::uint8_t stream = 0;      ///< of the CC-cores, below kStreamCount: steps of one stream are issued in order
   std::array<Wait, 4> waits{};  ///< kNoEvent = unused
 };
 
@@ -78,13 +80,17 @@ struct Place {
   std::vector<std::vector<std::uint32_t>> rings;
   /// cube[d][c] = neighbour of chip c along dimension d, if the chips form a hypercube; else empty.
   std::vector<std::vector<std::uint32_t>> cube;
-  /// Extents, last dimension fastest, if the chips form a torus and their numbers are their places in it; else empty.
-  std::vector<std::uint32_t> torus;
+  /// By chip: where it stands, one number per dimension; or empty.
+  std::vector<std::vector<std::uint32_t>> coordinates;
+  /// By instance, if there are several: its ranks alone, in order of their numbers here.
+  std::vector<Place> within;
 
   [[nodiscard]] std::uint32_t members() const { return ranks * lanes; }
   [[nodiscard]] std::uint32_t member(std::uint32_t rank, std::uint32_t lane) const { return rank * lanes + lane; }
   [[nodiscard]] std::uint32_t chips() const { return static_cast<std::uint32_t>(instance.size()); }
 };
+
+struct Algorithm;
 
 /// What is to be done.
 struct Task {
@@ -96,6 +102,15 @@ struct Task {
   std::uint32_t slices = 1;  ///< parts of a chunk that travel one behind the other, where the algorithm slices; >= 1
   std::uint32_t shift = 1;   ///< kPermute
   std::uint32_t root = 0;    ///< kBroadcast
+  /// What a hierarchical algorithm runs within an instance and between instances; null: as it likes.
+  const Algorithm* inner = nullptr;
+  const Algorithm* outer = nullptr;
+};
+
+/// What a stream waits for at its end.
+struct Last {
+  Wait wait;
+  std::uint8_t stream = 0;
 };
 
 /// Collects what one member does. Call event() in the same order for every member. Steps of a stream are issued in the
@@ -109,21 +124,21 @@ class Script {
   Event event() { return events_++; }
   void add(const Step& step) { steps_.push_back(step); }
   void reserve(std::size_t steps) { steps_.reserve(steps); }
-  /// Last: the member is finished when these are met. Once all lanes of a rank are, nobody touches its buffers any
-  /// more.
-  void finish(Wait wait) {
-    if (wait.count > 0) last_.push_back(wait);
+  /// After all steps of the stream: it is at its end when these are met, one after the other, and the member is
+  /// finished when all its streams are. Once all lanes of a rank are, nobody touches its buffers any more.
+  void finish(Wait wait, std::uint8_t stream = 0) {
+    if (wait.count > 0) last_.push_back({wait, stream});
   }
 
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
-  [[nodiscard]] const std::vector<Wait>& last() const { return last_; }
+  [[nodiscard]] const std::vector<Last>& last() const { return last_; }
   [[nodiscard]] std::uint32_t events() const { return events_; }
 
  private:
   std::uint32_t member_;
   std::uint32_t events_ = 0;
   std::vector<Step> steps_;
-  std::vector<Wait> last_;
+  std::vector<Last> last_;
 };
 
 /// Part `index` of `parts` of [first, first + count): as equal as can be, the first ones larger by one.

@@ -67,8 +67,7 @@ std::uint64_t TileWriter::share(std::uint64_t count) const {
 }
 
 std::uint64_t TileWriter::contraction_rows(Dtype dtype) const {
-  if (is_microscaled(dtype)) return core().tensor.mx_rows;
-  return dtype == Dtype::kFp8 ? core().tensor.fp8_rows : core().tensor.rows;
+  return core().tensor.contraction_rows(dtype);
 }
 
 std::uint64_t TileWriter::passes(std::uint64_t contraction, Dtype dtype) const {

@@ -1,13 +1,18 @@
 #include <algorithm>
 #include <array>
 
+#include "workloads/single_collectives/single_collectives.h"
 #include "workloads/single_kernels/single_kernels.h"
 
 namespace trnsim {
 namespace {
 
 constexpr std::array kSingleKernels = {
+    SingleKernel{"all_gather", lower_collective},
+    SingleKernel{"all_reduce", lower_collective},
+    SingleKernel{"all_to_all", lower_collective},
     SingleKernel{"attention", lower_attention},
+    SingleKernel{"broadcast", lower_collective},
     SingleKernel{"conv1d", lower_conv1d},
     SingleKernel{"dma_copy", lower_dma_copy},
     SingleKernel{"elementwise", lower_elementwise},
@@ -16,11 +21,14 @@ constexpr std::array kSingleKernels = {
     SingleKernel{"matmul", lower_matmul},
     SingleKernel{"mlp", lower_mlp},
     SingleKernel{"moe", lower_moe},
+    SingleKernel{"permute", lower_collective},
     SingleKernel{"projection", lower_projection},
+    SingleKernel{"reduce_scatter", lower_collective},
     SingleKernel{"rms_norm", lower_rms_norm},
     SingleKernel{"rope", lower_rope},
     SingleKernel{"router", lower_router},
     SingleKernel{"scan", lower_scan},
+    SingleKernel{"send_receive", lower_collective},
     SingleKernel{"softmax", lower_softmax},
     SingleKernel{"transformer_block", lower_transformer_block},
 };

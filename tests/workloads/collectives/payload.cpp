@@ -4,9 +4,8 @@
 #include <array>
 #include <deque>
 #include <map>
-#include <optional>
 #include <random>
-#include <set>
+#include <span>
 
 #include "tests/workloads/collectives/memory.h"
 #include "tests/workloads/collectives/vectors.h"
@@ -30,21 +29,41 @@ struct Flight {
   std::vector<Value> values;
 };
 
+/// Steps that are issued in order, and then the waits at the end.
+struct Stream {
+  std::vector<const Step*> steps;
+  std::vector<Wait> last;
+  std::size_t next = 0;  ///< of the steps, then of the last waits
+  bool issuing = false;  ///< what is next is among the actions
+  bool finished = false;
+  std::uint32_t depth = 0;  ///< messages in the longest chain that it has waited for
+};
+
+/// A channel of a stream.
+using Channel = std::pair<std::uint8_t, std::uint8_t>;
+
 struct Member {
   std::uint32_t id = 0;
-  const Script* script = nullptr;
-  std::size_t next = 0;  ///< step to be issued
-  bool finished = false;
-  std::vector<std::deque<std::uint32_t>> counts;        ///< by event: the depths of what was counted, in order
-  std::map<std::uint8_t, std::deque<Flight>> to_leave;  ///< by channel
-  std::map<std::pair<std::uint8_t, std::uint32_t>, std::deque<Flight>> to_arrive;  ///< by channel and receiver
+  std::array<Stream, kStreamCount> streams;
+  std::vector<std::deque<std::uint32_t>> counts;  ///< by event: the depths of what was counted, in order
+  std::map<Channel, std::deque<Flight>> to_leave;
+  std::map<std::pair<Channel, std::uint32_t>, std::deque<Flight>> to_arrive;  ///< by channel and receiver
 };
+
+Member member_of(const Script& script) {
+  Member member;
+  member.id = script.member();
+  member.counts.resize(script.events());
+  for (const Step& step : script.steps()) member.streams.at(step.stream).steps.push_back(&step);
+  for (const collective::Last& end : script.last()) member.streams.at(end.stream).last.push_back(end.wait);
+  return member;
+}
 
 /// Something that can happen next.
 struct Action {
   enum class Kind : std::uint8_t { kIssue, kLeave, kArrive } kind = Kind::kIssue;
   std::uint32_t member = 0;
-  std::uint8_t channel = 0;
+  Channel channel;
   std::uint32_t receiver = 0;
 };
 
@@ -55,13 +74,10 @@ class Run {
       : place_(place), task_(task), memory_(place, task, scratch), random_(seed) {
     outcome_.members.resize(scripts.size());
     for (const Script& script : scripts) {
-      Member& member = members_.emplace_back();
-      member.id = script.member();
-      member.script = &script;
-      member.counts.resize(script.events());
+      members_.push_back(member_of(script));
       lazy_.push_back(random_() % 4 == 0);
-      try_next(member);
     }
+    for (Member& member : members_) try_next(member);
   }
 
   Outcome run() {
@@ -86,7 +102,7 @@ class Run {
 
   void act(const Action& action) {
     Member& member = members_[action.member];
-    if (action.kind == Action::Kind::kIssue) issue(member);
+    if (action.kind == Action::Kind::kIssue) issue(member, member.streams[action.channel.first]);
     if (action.kind == Action::Kind::kLeave) leave(member, action.channel);
     if (action.kind == Action::Kind::kArrive) arrive(member, action.channel, action.receiver);
   }
@@ -95,17 +111,22 @@ class Run {
     return wait.event == kNoEvent || member.counts[wait.event].size() >= wait.count;
   }
 
-  /// Lets the member's next step, or its end, happen if all it waits for is there.
+  /// What the stream waits for now: the waits of its next step, or, after all steps, one of the last after the other.
+  [[nodiscard]] static std::span<const Wait> waits_for(const Stream& stream) {
+    if (stream.next < stream.steps.size()) return stream.steps[stream.next]->waits;
+    const std::size_t passed = stream.next - stream.steps.size();
+    return passed < stream.last.size() ? std::span(stream.last).subspan(passed, 1) : std::span<const Wait>();
+  }
+
+  /// Lets the streams go on that have all they wait for.
   void try_next(Member& member) {
-    if (member.finished || issuing_.contains(member.id)) return;
-    const auto& steps = member.script->steps();
-    const bool ready =
-        member.next < steps.size()
-            ? std::ranges::all_of(steps[member.next].waits, [&](const Wait& w) { return met(member, w); })
-            : std::ranges::all_of(member.script->last(), [&](const Wait& w) { return met(member, w); });
-    if (!ready) return;
-    issuing_.insert(member.id);
-    actions_.push_back({.kind = Action::Kind::kIssue, .member = member.id, .channel = 0, .receiver = 0});
+    for (std::uint8_t s = 0; s < kStreamCount; ++s) {
+      Stream& stream = member.streams[s];
+      if (stream.finished || stream.issuing) continue;
+      if (!std::ranges::all_of(waits_for(stream), [&](const Wait& wait) { return met(member, wait); })) continue;
+      stream.issuing = true;
+      actions_.push_back({.kind = Action::Kind::kIssue, .member = member.id, .channel = {s, 0}, .receiver = 0});
+    }
   }
 
   std::uint32_t take(Member& member, const Wait& wait) {
@@ -124,31 +145,36 @@ class Run {
     if (outcome_.error.empty()) outcome_.error = "member " + std::to_string(member.id) + " " + what;
   }
 
-  void issue(Member& member) {
-    issuing_.erase(member.id);
-    const auto& steps = member.script->steps();
-    if (member.next == steps.size()) {
-      for (const Wait& wait : member.script->last()) {
-        if (!met(member, wait)) return fail(member, "waits for the same counts twice at its end");
-        take(member, wait);
-      }
-      member.finished = true;
-      memory_.finish_lane(member.id / place_.lanes);
-      return;
+  void pass_last(Member& member, Stream& stream) {
+    if (stream.next < stream.steps.size() + stream.last.size()) {
+      take(member, waits_for(stream).front());
+      ++stream.next;
+      return try_next(member);
     }
-    const Step& step = steps[member.next++];
+    stream.finished = true;
+    const bool all = std::ranges::all_of(member.streams, &Stream::finished);
+    if (all) memory_.finish_lane(member.id / place_.lanes);
+  }
+
+  void issue(Member& member, Stream& stream) {
+    stream.issuing = false;
+    // Another stream may have taken what this one was about to take.
+    if (!std::ranges::all_of(waits_for(stream), [&](const Wait& wait) { return met(member, wait); })) return;
+    if (stream.next >= stream.steps.size()) return pass_last(member, stream);
+    const Step& step = *stream.steps[stream.next];
+    for (const Wait& wait : step.waits) stream.depth = std::max(stream.depth, take(member, wait));
+    ++stream.next;
     Flight flight;
     flight.step = &step;
-    for (const Wait& wait : step.waits) depth_[member.id] = std::max(depth_[member.id], take(member, wait));
-    flight.depth = depth_[member.id] + (is_message(member, step) ? 1 : 0);
+    flight.depth = stream.depth + (is_message(member, step) ? 1 : 0);
     outcome_.depth = std::max(outcome_.depth, flight.depth);
     tally(member, step);
     memory_.begin(member.id, step);
-    auto& queue = member.to_leave[step.channel];
+    const Channel channel = {step.stream, step.channel};
+    auto& queue = member.to_leave[channel];
     queue.push_back(std::move(flight));
     if (queue.size() == 1) {
-      actions_.push_back(
-          {.kind = Action::Kind::kLeave, .member = member.id, .channel = step.channel, .receiver = step.to});
+      actions_.push_back({.kind = Action::Kind::kLeave, .member = member.id, .channel = channel, .receiver = 0});
     }
     try_next(member);
   }
@@ -171,7 +197,7 @@ class Run {
     if (place_.chip[step.to / place_.lanes] != place_.chip[member.id / place_.lanes]) tally.left_chip += step.count;
   }
 
-  void leave(Member& member, std::uint8_t channel) {
+  void leave(Member& member, const Channel& channel) {
     auto& queue = member.to_leave[channel];
     Flight flight = std::move(queue.front());
     queue.pop_front();
@@ -189,7 +215,7 @@ class Run {
     if (step.to / place_.lanes != member.id / place_.lanes) count(member.id, step.sent, depth);
   }
 
-  void arrive(Member& member, std::uint8_t channel, std::uint32_t receiver) {
+  void arrive(Member& member, const Channel& channel, std::uint32_t receiver) {
     auto& queue = member.to_arrive[{channel, receiver}];
     Flight flight = std::move(queue.front());
     queue.pop_front();
@@ -220,8 +246,6 @@ class Run {
   std::mt19937_64 random_;
   std::vector<Member> members_;
   std::vector<bool> lazy_;
-  std::set<std::uint32_t> issuing_;  ///< members whose next step is among the actions
-  std::map<std::uint32_t, std::uint32_t> depth_;
   std::vector<Action> actions_;
   Outcome outcome_;
 };
@@ -232,15 +256,17 @@ std::string Run::missing(const Member& member, const Wait& wait) const {
                      " (has " + std::to_string(member.counts[wait.event].size()) + " of " + std::to_string(wait.count) +
                      ") from";
   bool anybody = false;
-  for (const Member& other : members_) {
-    const auto& steps = other.script->steps();
-    const bool gives =
-        std::any_of(steps.begin() + static_cast<std::ptrdiff_t>(other.next), steps.end(), [&](const Step& s) {
-          const bool here = s.to == member.id || s.copy_to == member.id;
-          return (here && s.arrived == wait.event) || (other.id == member.id && s.sent == wait.event);
-        });
-    if (gives) text += " " + std::to_string(other.id);
-    anybody = anybody || gives;
+  const auto gives = [&](const Member& giver, const Step& step) {
+    const bool here = step.to == member.id || step.copy_to == member.id;
+    return (here && step.arrived == wait.event) || (giver.id == member.id && step.sent == wait.event);
+  };
+  for (const Member& giver : members_) {
+    const bool will = std::ranges::any_of(giver.streams, [&](const Stream& stream) {
+      const auto begin = stream.steps.begin() + static_cast<std::ptrdiff_t>(std::min(stream.next, stream.steps.size()));
+      return std::any_of(begin, stream.steps.end(), [&](const Step* step) { return gives(giver, *step); });
+    });
+    if (will) text += " " + std::to_string(giver.id);
+    anybody = anybody || will;
   }
   return text + (anybody ? "\n" : " nobody\n");
 }
@@ -248,15 +274,10 @@ std::string Run::missing(const Member& member, const Wait& wait) const {
 std::string Run::deadlock() const {
   std::string text;
   for (const Member& member : members_) {
-    if (member.finished) continue;
-    const auto& steps = member.script->steps();
-    const auto report = [&](const Wait& wait) {
-      if (!met(member, wait)) text += missing(member, wait);
-    };
-    if (member.next < steps.size()) {
-      std::ranges::for_each(steps[member.next].waits, report);
-    } else {
-      std::ranges::for_each(member.script->last(), report);
+    for (const Stream& stream : member.streams) {
+      for (const Wait& wait : waits_for(stream)) {
+        if (!met(member, wait)) text += missing(member, wait);
+      }
     }
   }
   return text.empty() ? "" : "deadlock\n" + text;

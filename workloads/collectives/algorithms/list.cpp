@@ -6,7 +6,9 @@
 namespace trnsim::collective {
 namespace {
 
-constexpr std::array kAlgorithms = {&kDirect, &kMesh, &kRing};
+constexpr std::array kAlgorithms = {&kBroadcastChain, &kBroadcastTree, &kDirect,        &kHierarchical,
+                                    &kKangaRing,      &kMesh,          &kPermute,       &kRecursive,
+                                    &kRing,           &kSendReceive,   &kSingleStepMesh};
 
 }  // namespace
 

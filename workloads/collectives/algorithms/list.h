@@ -14,8 +14,16 @@ namespace trnsim::collective {
 /// Null if there is none of this name.
 [[nodiscard]] const Algorithm* find_algorithm(std::string_view name);
 
+extern const Algorithm kBroadcastChain;
+extern const Algorithm kBroadcastTree;
 extern const Algorithm kDirect;
+extern const Algorithm kHierarchical;
+extern const Algorithm kKangaRing;
 extern const Algorithm kMesh;
+extern const Algorithm kPermute;
+extern const Algorithm kRecursive;
 extern const Algorithm kRing;
+extern const Algorithm kSendReceive;
+extern const Algorithm kSingleStepMesh;
 
 }  // namespace trnsim::collective

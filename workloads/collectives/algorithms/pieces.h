@@ -31,8 +31,9 @@ class Shards {
 /// Whether every chip has as many ranks of the group as the first one.
 [[nodiscard]] bool equal_chips(const std::vector<std::vector<std::uint32_t>>& by_chip);
 
-/// All ranks, seen from `rank`, as steps that load every link alike: on a torus displacement by displacement, else by
-/// difference of numbers. Entry i is the same movement for every rank; entry 0 is the rank itself.
+/// All ranks, seen from `rank`, as steps that load every link alike: displacement by displacement, if the chips fill
+/// a box of coordinates, else by difference of numbers. Entry i is the same movement for every rank; entry 0 is the
+/// rank itself.
 [[nodiscard]] std::vector<std::uint32_t> translations(const Place& place, std::uint32_t rank);
 
 /// Its share of `piece`, for a lane.
@@ -61,13 +62,67 @@ class Shards {
 }
 
 /// No elements: only counts one of `arrived` at `to`.
-[[nodiscard]] constexpr Step signal(std::uint32_t to, Event arrived, std::uint8_t channel) {
+[[nodiscard]] constexpr Step signal(std::uint32_t to, Event arrived, std::uint8_t channel, std::uint8_t stream = 0) {
   Step step;
   step.to = to;
   step.arrived = arrived;
   step.channel = channel;
+  step.stream = stream;
   return step;
 }
+
+/// Slices take turns on half of the streams, so that none waits behind another one; what says that memory is free again
+/// has the other half, so that it does not wait behind data.
+inline constexpr std::uint8_t kDataStreams = kStreamCount / 2;
+[[nodiscard]] constexpr std::uint8_t data_stream(std::uint32_t slice) {
+  return static_cast<std::uint8_t>(slice % kDataStreams);
+}
+[[nodiscard]] constexpr std::uint8_t credit_stream(std::uint32_t slice) {
+  return static_cast<std::uint8_t>(kDataStreams + slice % kDataStreams);
+}
+
+/// `count` elements from `from` to `to`.
+struct Range {
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  std::uint64_t count = 0;
+};
+
+/// Appends a range, as part of the last one if it goes on where that one ends.
+void append(std::vector<Range>& ranges, Range range);
+
+/// Adds steps to a script whose later steps all depend on what was waited for before.
+class Pen {
+ public:
+  /// For the steps of one stream. `sent` counts what has left, of the steps that need nothing else to say so.
+  Pen(Script& script, Event sent, std::uint8_t stream = 0) : script_(script), sent_(sent), stream_(stream) {}
+
+  /// The next step waits for these counts, and so do all after it, as steps are issued in order.
+  void after(Event event, std::uint32_t count = 1) {
+    if (count > 0) open_.push_back({event, count});
+  }
+  /// The next step waits until all before have left.
+  void after_sent();
+
+  void add(Step step);
+  /// One message or sum of several ranges: `step` for each, with its first operand at Range::from and its destination
+  /// at Range::to. Other operands are at the same place if they are of the input; else their ranges follow each other.
+  /// What `step` counts, the last range counts.
+  void add(const Step& step, const std::vector<Range>& ranges);
+  /// The same for a step that counts when it has left.
+  void send(Step step, const std::vector<Range>& ranges);
+  void send(Step step);
+
+  /// Last: waits for all that is open and for what has not left.
+  void finish();
+
+ private:
+  Script& script_;
+  Event sent_;
+  std::uint8_t stream_;
+  std::vector<Wait> open_;
+  std::uint32_t unclaimed_ = 0;  ///< counts of `sent`
+};
 
 [[nodiscard]] inline std::string no_obstacle(const Place& /*place*/, const Task& /*task*/) {
   return "";

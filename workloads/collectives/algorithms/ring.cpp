@@ -92,19 +92,15 @@ class Ring {
     }
   }
 
-  // Slice by slice: first the credits that the previous ranks wait for, then the own sends, so that no credit is held
-  // back by a send of the same slice.
   void hop(std::uint32_t step, MakeStep make) {
-    for (std::uint32_t slice = 0; slice < task_.slices; ++slice) {
-      for (Channel& channel : channels_) {
-        if (step >= kSlots && step < hops()) give_credit(channel, slice);
-      }
-      for (Channel& channel : channels_) send(channel, slice, step, make);
-    }
+    each([&](Channel& channel, std::uint32_t slice) {
+      if (step >= kSlots && step < hops()) give_credit(channel, slice);
+      send(channel, slice, step, make);
+    });
   }
 
   void give_credit(Channel& channel, std::uint32_t slice) {
-    Step credit = signal(place_.member(rank_behind(channel, 1), lane_), channel.credit[slice], credit_channel());
+    Step credit = signal(place_.member(rank_behind(channel, 1), lane_), channel.credit[slice], 0, credit_stream(slice));
     credit.waits[0] = {channel.sent[slice], channel.unclaimed[slice]};
     channel.unclaimed[slice] = 0;
     script_.add(credit);
@@ -114,6 +110,7 @@ class Ring {
     Step message = (this->*make)(channel, slice, step);
     message.to = place_.member(next(channel), lane_);
     message.channel = data_channel(channel);
+    message.stream = data_stream(slice);
     message.arrived = channel.arrived[slice];
     message.sent = channel.sent[slice];
     ++channel.unclaimed[slice];
@@ -149,21 +146,21 @@ class Ring {
     }
     keep.sent = channel.summed[slice];
     keep.channel = data_channel(channel);
+    keep.stream = data_stream(slice);
     script_.add(keep);
   }
 
   void finish(bool gathers) {
     each([&](Channel& channel, std::uint32_t slice) {
       const bool handed_on = gathers && hops() > 0;
-      script_.finish({handed_on ? channel.arrived[slice] : channel.summed[slice], 1});
-      script_.finish({channel.sent[slice], channel.unclaimed[slice]});
+      script_.finish({handed_on ? channel.arrived[slice] : channel.summed[slice], 1}, data_stream(slice));
+      script_.finish({channel.sent[slice], channel.unclaimed[slice]}, credit_stream(slice));
     });
   }
 
   [[nodiscard]] std::uint8_t data_channel(const Channel& channel) const {
     return static_cast<std::uint8_t>(channel.number / place_.lanes);
   }
-  [[nodiscard]] std::uint8_t credit_channel() const { return static_cast<std::uint8_t>(count_ / place_.lanes); }
 
  public:
   /// Room for one chunk of one channel and slice.

@@ -30,4 +30,20 @@ std::uint32_t ring_channels(const Place& place, std::uint32_t workers) {
   return std::lcm(rings, workers);
 }
 
+std::vector<Pair> pairs_along(const std::vector<std::vector<std::uint32_t>>& by_chip,
+                              const std::vector<std::uint32_t>& chips) {
+  std::vector<std::uint32_t> first(by_chip.size(), 0);
+  for (std::size_t chip = 1; chip < by_chip.size(); ++chip) {
+    first[chip] = first[chip - 1] + static_cast<std::uint32_t>(by_chip[chip - 1].size()) / kPair;
+  }
+  std::vector<Pair> pairs;
+  for (const std::uint32_t chip : chips) {
+    const auto& ranks = by_chip[chip];
+    for (std::uint32_t i = 0; i + 1 < ranks.size(); i += kPair) {
+      pairs.push_back({.ranks = {ranks[i], ranks[i + 1]}, .number = first[chip] + i / kPair});
+    }
+  }
+  return pairs;
+}
+
 }  // namespace trnsim::collective

@@ -1,0 +1,37 @@
+// Every rank's vector to the rank `shift` further, cyclically.
+#include <array>
+
+#include "workloads/collectives/algorithms/list.h"
+#include "workloads/collectives/algorithms/pieces.h"
+
+namespace trnsim::collective {
+namespace {
+
+void write(const Place& place, const Task& task, Script& script) {
+  const Event arrived = script.event();
+  Pen pen(script, script.event());
+  const std::uint32_t rank = script.member() / place.lanes;
+  const std::uint32_t lane = script.member() % place.lanes;
+  const auto receiver = static_cast<std::uint32_t>((std::uint64_t{rank} + task.shift) % place.ranks);
+  const Part part = lane_part({0, task.elements}, place.lanes, lane);
+  Step step = message(place.member(receiver, lane), Buffer::kInput, part, Buffer::kOutput, part.first);
+  step.arrived = arrived;
+  pen.send(step);
+  pen.after(arrived);
+  pen.finish();
+}
+
+constexpr std::array kForms = {
+    Form{Collective::kPermute, "1", "S", "S/B where the shift is one neighbour; hops S/B round a ring"},
+};
+
+}  // namespace
+
+constinit const Algorithm kPermute = {.name = "permute",
+                                      .meaning = "every vector to the rank `shift` further",
+                                      .forms = kForms,
+                                      .obstacle = no_obstacle,
+                                      .write = write,
+                                      .scratch = no_scratch};
+
+}  // namespace trnsim::collective

@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "models/mechanism/error.h"
+#include "workloads/collectives/algorithms/list.h"
+#include "workloads/collectives/emit.h"
+#include "workloads/graph/facts.h"
+#include "workloads/single_collectives/choice.h"
+#include "workloads/single_collectives/group.h"
+#include "workloads/single_collectives/single_collectives.h"
+
+namespace trnsim {
+namespace {
+
+using collective::Algorithm;
+using collective::Place;
+using collective::Script;
+using collective::Task;
+
+constexpr std::array<std::string_view, 7> kCollectives = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
+                                                          "permute",    "broadcast",  "send_receive"};
+constexpr std::array<std::string_view, 3> kLevels = {"device", "kernel", "framework"};
+constexpr std::array kIntervals = {Interval::kSteady, Interval::kRun, Interval::kCall};
+
+/// Bytes of the vector, in whole elements.
+std::uint64_t elements_of(const SettingReader& read, std::uint64_t element_bytes) {
+  const std::uint64_t bytes = read.count("bytes");
+  if (bytes % element_bytes == 0) return bytes / element_bytes;
+  const WorkloadParameter& parameter = read.need("bytes");
+  throw InputError(parameter.place + ": bytes=" + parameter.value + " is no whole number of elements of " +
+                   std::to_string(element_bytes) + " bytes; make it a multiple");
+}
+
+Task task_of(const SettingReader& read, const MachineSpec& machine, std::uint64_t element_bytes) {
+  Task task;
+  task.collective = read.choice<Collective, kCollectives.size()>("phase", kCollectives);
+  task.elements = elements_of(read, element_bytes);
+  task.slices = static_cast<std::uint32_t>(read.count_or("slices", machine.core.collective.slices));
+  if (task.collective == Collective::kPermute) task.shift = read.degree("shift");
+  if (task.collective == Collective::kBroadcast) task.root = read.degree("root");
+  return task;
+}
+
+const Algorithm& chosen(const SettingReader& read, const Place& place, const Task& task, const MachineSpec& machine) {
+  if (read.is_auto("algorithm")) return algorithm_for(place, task, read.count("bytes"), machine.core.collective);
+  const WorkloadParameter& parameter = read.need("algorithm");
+  const Algorithm* algorithm = collective::find_algorithm(parameter.value);
+  if (algorithm == nullptr) {
+    std::string list;
+    for (const Algorithm* known : collective::algorithms())
+      list += (list.empty() ? "" : ", ") + std::string(known->name);
+    throw InputError(parameter.place + ": unknown algorithm '" + parameter.value + "'; use " + list + " or auto");
+  }
+  if (const std::string why = collective::refusal(*algorithm, place, task); !why.empty()) {
+    throw InfeasibleError("algorithm=" + parameter.value + ": " + why);
+  }
+  return *algorithm;
+}
+
+/// Bytes of the wire per byte of the vector that a rank cannot do with less of.
+double bus_factor(Collective collective, double ranks) {
+  if (ranks < 2) return 0;
+  switch (collective) {
+    case Collective::kAllReduce:
+      return 2 * (ranks - 1) / ranks;
+    case Collective::kAllGather:
+    case Collective::kReduceScatter:
+    case Collective::kAllToAll:
+      return (ranks - 1) / ranks;
+    default:
+      return 1;
+  }
+}
+
+}  // namespace
+
+LoweredWorkload lower_collective(const SettingReader& read, const MachineSpec& machine) {
+  const std::uint32_t lnc = lnc_of(read, machine);
+  const std::vector<RankGroup> groups = groups_of(read, machine.cores() / lnc);
+  const Topology topology(machine.fabric, machine.chips, machine.link_bandwidth_scale);
+  const collective::Operands operands = {storage_bytes(1, read.dtype("dtype")),
+                                         read.space("collective_memory", "hbm", Space::kHbm)};
+  const Task task = task_of(read, machine, operands.element_bytes);
+  LoweredWorkload lowered;
+  lowered.job.cores.resize(machine.cores());
+  for (const RankGroup& group : groups) {
+    const Place place = place_of(group, lnc, machine, topology);
+    const Algorithm& algorithm = chosen(read, place, task, machine);
+    const auto core_of = [&](std::uint32_t member) { return CoreId(group[member / lnc] * lnc + member % lnc); };
+    collective::Emitter emitter(machine, operands, std::string(algorithm.name), core_of);
+    ReplicaGroup replica;
+    for (std::uint32_t member = 0; member < place.members(); ++member) {
+      Script script(member);
+      algorithm.write(place, task, script);
+      lowered.job.cores[core_of(member).index()] = emitter.job_of(script);
+      replica.cores.push_back(core_of(member));
+    }
+    std::sort(replica.cores.begin(), replica.cores.end());
+    lowered.job.replicas.push_back(std::move(replica));
+    lowered.facts.kernel = algorithm.name;
+  }
+  WorkloadFacts& facts = lowered.facts;
+  const auto ranks = static_cast<std::uint32_t>(groups.front().size());
+  facts.interval = kIntervals[static_cast<std::size_t>(read.choice<int, kLevels.size()>("level", kLevels))];
+  facts.lnc = lnc;
+  facts.tp = ranks;
+  facts.dp = static_cast<std::uint32_t>(groups.size());
+  facts.idle_cores = machine.cores() - std::uint64_t{ranks} * lnc * groups.size();
+  facts.vector_bytes = read.count("bytes");
+  facts.bus_factor = bus_factor(task.collective, ranks);
+  set_roofline(lowered, machine, Dtype::kBf16, 0);
+  return lowered;
+}
+
+}  // namespace trnsim
