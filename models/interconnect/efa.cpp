@@ -40,15 +40,15 @@ std::uint32_t Efa::adapter(std::uint32_t chip, std::uint32_t choice) const {
   return next <= first + 1 ? first : first + choice % (next - first);
 }
 
-Efa::Links Efa::way(const Leg& leg) const {
+std::array<std::uint32_t, 4> Efa::way(const Leg& leg) const {
   const std::uint32_t from = adapter(leg.chip, leg.to_chip);
   const std::uint32_t to = adapter(leg.to_chip, leg.to_chip);
   const std::uint32_t out = 2 * (leg.instance * adapters_ + from);
   const std::uint32_t in = 2 * (leg.to_instance * adapters_ + to) + 1;
   const std::uint32_t up = leaf(leg.instance, from);
   const std::uint32_t down = leaf(leg.to_instance, to);
-  if (up == down) return {{out, in}, 2};
-  return {{out, first_of_spine_ + 2 * up, first_of_spine_ + 2 * down + 1, in}, 2 + 2};
+  if (up == down) return {out, in, kNoLink, kNoLink};
+  return {out, first_of_spine_ + 2 * up, first_of_spine_ + 2 * down + 1, in};
 }
 
 }  // namespace trnsim

@@ -1,6 +1,7 @@
 // The network between instances: adapters, leaf switches and a spine.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,17 +30,13 @@ class Efa {
 
   [[nodiscard]] const std::vector<EfaLink>& links() const { return links_; }
 
-  /// Where a message between instances is. Chips are numbered within their instances.
+  /// Where a message between instances comes from and goes to. Chips are numbered within their instances.
   struct Leg {
-    std::uint32_t instance, chip;        ///< where it comes from
-    std::uint32_t to_instance, to_chip;  ///< where it goes
+    std::uint32_t instance, chip, to_instance, to_chip;
   };
-  /// The links of the whole way, in order; `count` of them.
-  struct Links {
-    std::uint32_t link[4];
-    std::uint32_t count;
-  };
-  [[nodiscard]] Links way(const Leg& leg) const;
+  static constexpr std::uint32_t kNoLink = ~std::uint32_t{};
+  /// The links of its way: out, in, none, none below one leaf, else out, up, down, in.
+  [[nodiscard]] std::array<std::uint32_t, 4> way(const Leg& leg) const;
 
  private:
   [[nodiscard]] std::uint32_t adapter(std::uint32_t chip, std::uint32_t choice) const;

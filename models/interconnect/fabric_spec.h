@@ -55,7 +55,19 @@ inline constexpr std::array kFabricKinds = {
     FabricKindInfo{"edges", "any links of chips and switches, from a file; fewest links"},
 };
 
-/// What joins the chips of an instance. Only what belongs to `kind` is read.
+/// What joins the instances of a machine.
+struct EfaSpec {
+  std::uint32_t adapters = 0;     ///< of an instance
+  BytesPerSecond bandwidth;       ///< of an adapter, raw, one direction
+  double sustained_fraction = 0;  ///< payload share of it
+  Time packet_latency;            ///< adapter to adapter, through the network
+  Time proxy_latency;             ///< from the device's request to the adapter's start, by the host's proxy thread
+  bool rails = false;             ///< a leaf switch joins: true: equal adapters of all instances; false: an instance's
+  double oversubscription = 1;    ///< of the spine: what the leaves' adapters could send over what their uplinks carry
+};
+
+/// What joins the chips of an instance, and the instances. Only what belongs to `kind` is read. what belongs to `kind`
+/// is read.
 struct FabricSpec {
   FabricKind kind = FabricKind::kNone;
   LinkReading reading = LinkReading::kLanes;
@@ -72,8 +84,9 @@ struct FabricSpec {
   Time switch_latency;        ///< port to port
   Time chip_forward_latency;  ///< through an intermediate chip
   Time on_chip_latency;       ///< core to core or core to remote stack inside a chip
+  EfaSpec efa;
 
-  /// Chips that the shape has; as many as a 32-bit number holds if there are more.
+  /// Chips of an instance by its shape; as many as a 32-bit number holds if there are more.
   [[nodiscard]] std::uint32_t shape_chips() const {
     std::uint64_t product = 1;
     const auto times = [&product](std::uint64_t factor) {

@@ -54,6 +54,52 @@ bool Torus::goes_up(std::size_t dimension, std::uint32_t from, std::uint32_t to,
   return 2 * up < size || (2 * up == size && even);
 }
 
+std::vector<Step> Torus::line(std::uint32_t from, std::uint32_t to, std::size_t dimension, bool up,
+                              const std::vector<bool>& down) const {
+  std::vector<Step> steps;
+  std::uint32_t node = from;
+  while (coordinate(node, dimension) != coordinate(to, dimension)) {
+    const Step step = ports_[(node * size_.size() + dimension) * 2 + (up ? 1 : 0)];
+    if (down[step.link]) return {};
+    steps.push_back(step);
+    node = step.node;
+  }
+  return steps;
+}
+
+std::vector<Step> Torus::around(std::uint32_t from, std::uint32_t to, bool even, const std::vector<bool>& down) const {
+  std::vector<Step> way;
+  std::uint32_t node = from;
+  for (std::size_t d = 0; d < size_.size(); ++d) {
+    if (coordinate(node, d) == coordinate(to, d)) continue;
+    const bool up = goes_up(d, coordinate(node, d), coordinate(to, d), even);
+    std::vector<Step> steps = line(node, to, d, up, down);
+    if (steps.empty() && wrap_[d]) steps = line(node, to, d, !up, down);
+    if (steps.empty()) return {};
+    way.insert(way.end(), steps.begin(), steps.end());
+    node = way.back().node;
+  }
+  return way;
+}
+
+// Only pairs on the line of a link that is down can be cut off.
+Torus::Cut Torus::cut_off(const std::vector<bool>& down) const {
+  for (std::uint32_t i = 0; i < down.size(); ++i) {
+    if (!down[i]) continue;
+    std::size_t d = 0;
+    while (coordinate(links()[i].from, d) == coordinate(links()[i].to, d)) ++d;
+    const std::uint32_t first = links()[i].from - coordinate(links()[i].from, d) * stride_[d];
+    for (std::uint32_t a = 0; a < size_[d]; ++a) {
+      for (std::uint32_t b = 0; b < size_[d]; ++b) {
+        const std::uint32_t from = first + a * stride_[d];
+        const std::uint32_t to = first + b * stride_[d];
+        if (a != b && around(from, to, true, down).empty()) return std::pair(from, to);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 bool Torus::even(std::uint32_t chip) const {
   const auto first = coordinates_.begin() + static_cast<std::ptrdiff_t>(chip * size_.size());
   return std::accumulate(first, first + static_cast<std::ptrdiff_t>(size_.size()), 0U) % 2 == 0;
