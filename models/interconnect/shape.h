@@ -50,13 +50,12 @@ class Shape {
 
  protected:
   Shape(const FabricSpec& spec, std::uint32_t chips, std::uint32_t switches)
-      : reading_(spec.reading), fraction_(spec.link_sustained_fraction), chips_(chips), nodes_(chips + switches) {}
+      : fraction_(spec.link_sustained_fraction), chips_(chips), nodes_(chips + switches) {}
 
-  /// Adds a link and returns its number.
-  std::uint32_t connect(std::uint32_t from, std::uint32_t to, std::string_view level, const LinkLevelSpec& spec);
+  /// Adds a link of `raw` bandwidth and returns its number.
+  std::uint32_t connect(std::uint32_t from, std::uint32_t to, std::string_view level, BytesPerSecond raw, Time latency);
 
  private:
-  LinkReading reading_;
   double fraction_;
   std::uint32_t chips_;
   std::uint32_t nodes_;

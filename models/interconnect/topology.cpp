@@ -4,8 +4,10 @@
 #include <cmath>
 #include <utility>
 
+#include "models/interconnect/edge_list.h"
 #include "models/interconnect/switched.h"
 #include "models/interconnect/torus.h"
+#include "models/interconnect/tree.h"
 #include "models/mechanism/error.h"
 
 namespace trnsim {
@@ -25,6 +27,10 @@ std::unique_ptr<const Shape> shape_of(const FabricSpec& spec) {
       return std::make_unique<Torus>(spec);
     case FabricKind::kSwitched:
       return std::make_unique<Switched>(spec);
+    case FabricKind::kTree:
+      return std::make_unique<Tree>(spec);
+    case FabricKind::kEdges:
+      return std::make_unique<EdgeList>(spec);
     case FabricKind::kNone:
       break;
   }

@@ -18,7 +18,7 @@ namespace trnsim {
 /// One direction of a link between chips, or between a chip and a switch.
 struct Link {
   std::string name;            ///< "chip0->chip1", "chip3->rack0.plane1"
-  std::string level;           ///< "xy", "z", "sled", "rack", "cross_rack"
+  std::string level;           ///< "dimension0", "sled", "rack", "cross_rack", "level0", "edge"
   BytesPerSecond bandwidth;    ///< sustained payload rate, scales applied
   bool leaves_switch = false;  ///< its bytes have crossed a switch
 };

@@ -73,10 +73,7 @@ inline MachineSpec small_machine() {
   FabricSpec& fabric = machine.fabric;
   fabric.kind = FabricKind::kTorus;
   fabric.link_sustained_fraction = 1.0;
-  fabric.torus_x = fabric.torus_y = 2;
-  fabric.torus_z = 1;
-  fabric.xy.lanes_bandwidth = fabric.xy.level_table_bandwidth = BytesPerSecond(100'000'000'000);
-  fabric.xy.latency = Time(400'000);
+  fabric.dimensions.assign(2, {2, true, BytesPerSecond(100'000'000'000), Time(400'000)});
   fabric.chip_forward_latency = Time(100'000);
   fabric.on_chip_latency = Time(100'000);
   return machine;
