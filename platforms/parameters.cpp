@@ -59,7 +59,6 @@ void assign(SharedPort& field, const Value& value) {
 void assign(LinkReading& field, const Value& value) {
   field = value.word == "lanes" ? LinkReading::kLanes : LinkReading::kLevelTable;
 }
-
 void set_edges(MachineSpec& machine, const Value& value) {
   read_edges(value.word, machine.fabric);
 }

@@ -50,7 +50,7 @@ inline constexpr std::array kFabricKinds = {
     FabricKindInfo{"none", "one chip alone"},
     FabricKindInfo{"torus", "chips on a grid of any dimension, neighbours joined; first dimension first, shorter way"},
     FabricKindInfo{"switched",
-                   "racks of sleds; sled switch or direct pair, switch planes in the rack, chips on them by position"},
+                   "racks of sleds; sled switch or direct pair, switch planes to which chips go by position"},
     FabricKindInfo{"tree", "levels of switches, each joining groups of the level below; one level is a crossbar"},
     FabricKindInfo{"edges", "any links of chips and switches, from a file; fewest links"},
 };

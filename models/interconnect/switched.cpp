@@ -1,7 +1,6 @@
 #include "models/interconnect/switched.h"
 
 namespace trnsim {
-
 Switched::Switched(const FabricSpec& spec)
     : Shape(spec, spec.shape_chips(),
             (spec.sled_switch ? spec.racks * spec.sleds_per_rack : 0) + spec.racks * spec.planes),

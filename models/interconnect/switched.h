@@ -5,13 +5,11 @@
 
 namespace trnsim {
 
-/// Chip = (rack * sleds + sled) * chips_per_sled + position. A switch (or direct links) joins a sled, direct links the
-/// chips of equal sled and position in all racks. Switch planes join a rack: plane `position mod planes`
-/// the chips of those positions in all sleds.
-/// A message goes first inside the rack to the chip whose equal in the other rack is the destination: by the sled if
-/// that chip is in it, else through its plane; a chip on another plane goes first to the chip at that position in the
-/// own sled. Across racks it goes last. Links are numbered by level (sled, rack, cross_rack), then by chip, for switch
-/// ports out of the chip before into it.
+/// Chip = (rack * sleds + sled) * chips_per_sled + position. A switch (or direct links) joins a sled, switch plane
+/// `position mod planes` the chips of those positions in a rack, direct links the chips of equal sled and position in
+/// all racks. A message to another sled of a plane that its chip is not on goes first inside the sled to the chip at
+/// the destination's position; then through the plane to the destination's sled and position; across racks last. Links
+/// are numbered by level (sled, rack, cross_rack), then by chip, for switch ports out of the chip before into it.
 class Switched : public Shape {
  public:
   explicit Switched(const FabricSpec& spec);
@@ -36,8 +34,7 @@ class Switched : public Shape {
     return first_plane() + rack(chip) * planes_ + position(chip) % planes_;
   }
 
-  std::uint32_t racks_, sleds_, positions_;
-  std::uint32_t planes_;  ///< per rack
+  std::uint32_t racks_, sleds_, positions_, planes_;
   bool sled_switch_;
   std::vector<std::uint32_t> to_sled_;   ///< by chip: first link into its sled; a switch port's way back follows it
   std::vector<std::uint32_t> to_plane_;  ///< by chip: link to its plane; the way back follows it

@@ -69,7 +69,7 @@ TEST(Routes, LeadFromEveryChipToEveryOtherOnEverySwitchedMachine) {
 
 TEST(Routes, LeadFromEveryChipToEveryOtherOnMachinesThatUsersInvent) {
   FabricSpec later = switched(2, 5, 4, true);
-  later.planes = 1;
+  later.planes = 2;
   expect_whole_routes(later, 40);
   expect_whole_routes(grid({{3, true}, {2, true}, {2, true}, {4, true}, {3, false}}), 144);
   expect_whole_routes(grid({{7, false}}), 7);
