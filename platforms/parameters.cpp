@@ -82,7 +82,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"core.collective.pairs_ranks", Dimension::kWord, 0, 1, "whether the largest collectives take KangaRing, rings of pairs of ranks; no: rings of ranks", Applies::kAlways, TRNSIM_FIELD(core.collective.pairs_ranks), kYesNo},
     {"core.collective.recursive_limit", Dimension::kCapacity, 0, 1e15, "largest collective done by recursive halving and doubling; above, by ring or KangaRing", Applies::kAlways, TRNSIM_FIELD(core.collective.recursive_limit)},
     {"core.collective.slices", Dimension::kCount, 1, 16, "parts of a chunk that go round a ring one behind the other", Applies::kAlways, TRNSIM_FIELD(core.collective.slices)},
-    {"core.collective.step", Dimension::kTime, 0, 1e12, "arrival of an awaited message to the release of the next", Applies::kAlways, TRNSIM_FIELD(core.collective.step)},
+    {"core.collective.step", Dimension::kTime, 0, 1e12, "trigger, or arrival of an awaited message, to the first descriptor of the next one", Applies::kAlways, TRNSIM_FIELD(core.collective.step)},
     {"core.control.dispatch", Dimension::kTime, 0, 1e12, "step of a sequencer: one trip of a loop", Applies::kAlways, TRNSIM_FIELD(core.control.dispatch)},
     {"core.control.program_entry", Dimension::kTime, 0, 1e12, "start of a program to its first instruction", Applies::kAlways, TRNSIM_FIELD(core.control.program_entry)},
     {"core.control.program_exit", Dimension::kTime, 0, 1e12, "last completion to the end of the program", Applies::kAlways, TRNSIM_FIELD(core.control.program_exit)},
