@@ -38,7 +38,7 @@ void write(const Place& place, const Task& task, Script& script) {
 }
 
 constexpr std::array kForms = {
-    Form{Collective::kBroadcast, "ceil(log2 n)", "ceil(log2 n) S by the root, less by others",
+    Form{Collective::kBroadcast, "floor(log2 n)", "ceil(log2 n) S by the root, less by others",
          "ceil(log2 n) S/B on a switch"},
 };
 
