@@ -65,7 +65,7 @@ void write(const Place& place, const Task& task, Script& script) {
 }
 
 constexpr std::array kForms = {
-    Form{Collective::kBroadcast, "n-1", "S", "(n-1+s-1) S/(s B), s slices"},
+    Form{Collective::kBroadcast, "n-1", "S", "(n+s-2) S/(s L), r = 1"},
 };
 
 }  // namespace
