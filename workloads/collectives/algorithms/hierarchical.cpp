@@ -351,10 +351,10 @@ std::uint64_t scratch(const Place& place, const Task& task) {
 }
 
 constexpr std::array kForms = {
-    Form{Collective::kAllReduce, "RS in, AR across S/l, AG in", "their sum", "their sum; m instances of l ranks"},
-    Form{Collective::kAllGather, "AG across S/l, AG in", "their sum", "their sum; m instances of l ranks"},
-    Form{Collective::kReduceScatter, "RS in, RS across S/l", "their sum", "their sum; m instances of l ranks"},
-    Form{Collective::kAllToAll, "2", "((l-1)/l + (m-1)/m) S", "((l-1)/(l B) + (m-1)/(m B_across)) S"},
+    Form{Collective::kAllReduce, "RS in, AR across S/l, AG in", "their sum", "their sum"},
+    Form{Collective::kAllGather, "AG across S/l, AG in", "their sum", "their sum"},
+    Form{Collective::kReduceScatter, "RS in, RS across S/l", "their sum", "their sum"},
+    Form{Collective::kAllToAll, "2", "((l-1)/l + (m-1)/m) S", "within as direct, then (m-1) S/m by the rate across"},
 };
 
 }  // namespace

@@ -322,9 +322,9 @@ std::uint64_t scratch(const Place& place, const Task& task) {
 }
 
 constexpr std::array kForms = {
-    Form{Collective::kAllReduce, "n-2", "(n-2) S/n", "2 (n-2) S/(n B)"},
-    Form{Collective::kAllGather, "n/2-1", "(n/2-1) S/n", "(n-2) S/(n B)"},
-    Form{Collective::kReduceScatter, "n/2-1, 1 in the pair", "(n-1) S/(2 n)", "(n-2) S/(n B)"},
+    Form{Collective::kAllReduce, "n-2", "(n-2) S/n", "2 (n-2) S/(n L)"},
+    Form{Collective::kAllGather, "n/2-1", "(n/2-1) S/n", "(n-2) S/(n L)"},
+    Form{Collective::kReduceScatter, "n/2-1", "(n/2-1) S/n, <= S/(2 n) in the pair", "(n-2) S/(n L)"},
 };
 
 }  // namespace

@@ -195,9 +195,9 @@ std::uint64_t scratch(const Place& place, const Task& task) {
 }
 
 constexpr std::array kForms = {
-    Form{Collective::kAllReduce, "2 (n-1)", "2 (n-1) S/n", "2 (n-1) S/(n B)"},
-    Form{Collective::kAllGather, "n-1", "(n-1) S/n", "(n-1) S/(n B)"},
-    Form{Collective::kReduceScatter, "n-1", "(n-1) S/n", "(n-1) S/(n B)"},
+    Form{Collective::kAllReduce, "2 (n-1)", "2 (n-1) S/n", "2 (n-1) S/(n L)"},
+    Form{Collective::kAllGather, "n-1", "(n-1) S/n", "(n-1) S/(n L)"},
+    Form{Collective::kReduceScatter, "n-1", "(n-1) S/n", "(n-1) S/(n L)"},
 };
 
 }  // namespace
