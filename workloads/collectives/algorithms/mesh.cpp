@@ -1,5 +1,8 @@
 // Everybody to everybody at once: shards to their owners, who add them up; sums to everybody.
+#include <algorithm>
 #include <array>
+#include <cstdint>
+#include <vector>
 
 #include "workloads/collectives/algorithms/list.h"
 #include "workloads/collectives/algorithms/pieces.h"
@@ -10,6 +13,19 @@ namespace {
 constexpr std::uint8_t kMessages = 0;
 constexpr std::uint8_t kLocal = 1;
 
+/// All ranks, seen from `rank`, which comes first. The farthest come next, since their messages cross the most links;
+/// each rank of a chip, and each lane, begins at another displacement, so that all links have work at once.
+std::vector<std::uint32_t> far_first(const Place& place, std::uint32_t rank, std::uint32_t lane) {
+  std::vector<std::uint32_t> peers = translations(place, rank);
+  std::reverse(peers.begin() + 1, peers.end());
+  const auto ranks = place.chip.begin();
+  const auto local = static_cast<std::uint64_t>(std::count(ranks, ranks + rank, place.chip[rank]));
+  const auto locals = static_cast<std::uint64_t>(std::count(ranks, place.chip.end(), place.chip[rank]));
+  const std::uint64_t begin = (peers.size() - 1) * (local * place.lanes + lane) / (locals * place.lanes);
+  std::rotate(peers.begin() + 1, peers.begin() + 1 + static_cast<std::ptrdiff_t>(begin), peers.end());
+  return peers;
+}
+
 class Mesh {
  public:
   Mesh(const Place& place, const Task& task, Script& script)
@@ -19,7 +35,7 @@ class Mesh {
         rank_(script.member() / place.lanes),
         lane_(script.member() % place.lanes),
         others_(place.ranks - 1),
-        peers_(translations(place, rank_)) {}
+        peers_(far_first(place, rank_, lane_)) {}
 
   void all_reduce() {
     scatter(shards_[rank_].first);
