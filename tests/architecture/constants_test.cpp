@@ -23,6 +23,8 @@ const Numbers& plain_numbers() {
 const std::map<std::string, Numbers>& exceptions() {
   static const std::map<std::string, Numbers> kExceptions = {
       {"models/dma/dma_engines.h", {"36"}},                 // bits of a sequence number
+      {"models/interconnect/efa.cpp", {"4"}},               // links between two adapters
+      {"models/interconnect/efa.h", {"4"}},                 // the same
       {"models/interconnect/fabric.h", {"64"}},             // bytes of a cache line
       {"models/interconnect/ring_search.cpp", {"4"}},       // corners of a square
       {"models/mechanism/calendar.h", {"4", "63"}},         // children in a heap, the sign bit of a sequence number
