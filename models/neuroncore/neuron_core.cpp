@@ -238,9 +238,6 @@ void NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
   sequencer.repeats_left = splits ? repeat - 1 : 0;
   if (splits) repeat = 1;
 
-  if (is_collective(sequencer.engine()) && instruction.wait_count > 0 && !resumed) {
-    sequencer.step_done = now_ + spec_.collective.message_issue + spec_.collective.step;
-  }
   Time completion;
   const Time taken = occupancy(sequencer, instruction, repeat, free, completion);
   Executed& executed = sequencer.executed();
@@ -314,8 +311,13 @@ Time NeuronCore::start_transfer(Sequencer& sequencer, const Instruction& instruc
   request.destination = peer_of(transfer.peer);
   request.copy = peer_of(transfer.copy_peer);
   request.partner = peer_of(transfer.partner);
-  dma_->submit(std::max(now_ + taken, sequencer.step_done) + issue_.dispatch, request);
+  dma_->submit(now_ + taken + dispatch(sequencer.engine(), transfer), request);
   return taken;
+}
+
+Time NeuronCore::dispatch(Engine engine, const Transfer& transfer) const {
+  if (!is_collective(engine)) return issue_.dispatch;
+  return transfer.chained ? Time() : spec_.collective.step;
 }
 
 CoreId NeuronCore::peer_of(std::uint32_t peer) const {

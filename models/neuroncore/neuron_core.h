@@ -41,8 +41,8 @@ struct DmaIssueSpec {
 ///   its signals are visible `completion + semaphore` later, in order per engine. A DMA instruction occupies its engine
 ///   for the issue cost (hardware descriptors: one of two generators, or prebuilt rings if there are none; software:
 ///   per descriptor) and reaches its queue `dispatch` later. It waits first until the ring of its queue has room for
-///   its descriptors, which leave the ring when the completion is visible. A CC-core that had to wait runs its program
-///   a step further before it releases the next messages of the stream; other streams go on meanwhile.
+///   its descriptors, which leave the ring when the completion is visible. The CC-cores take a step of their program
+///   from what a message waits for to its first descriptor, and go on with other messages meanwhile.
 /// Process: one SC_METHOD with a calendar. Everything that comes from outside is at least `lookahead` old news when it
 /// becomes
 ///   visible, so the core may run that far ahead of the kernel without changing any result.
@@ -117,6 +117,7 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
                  Time& completion);
   void record_trigger(const Instruction& instruction, const Transfer& transfer, Time issued, Time taken);
   Time start_transfer(Sequencer& sequencer, const Instruction& instruction, std::uint64_t repeat);
+  [[nodiscard]] Time dispatch(Engine engine, const Transfer& transfer) const;
   [[nodiscard]] CoreId peer_of(std::uint32_t peer) const;
   Time issue_time(Engine engine, const Transfer& transfer, std::uint64_t repeat);
   /// What the scalar engine spends on changing to `function`.

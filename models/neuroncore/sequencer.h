@@ -66,7 +66,6 @@ class Sequencer {
   SemaphoreId semaphore = 0;                ///< the same, by number
   Time free_at;
   Time last_completion;            ///< signals leave in order
-  Time step_done;                  ///< CC-cores: when the step that the last wait ended in has run
   std::uint64_t repeats_left = 0;  ///< of the current instruction, when executed one by one
   Time busy_time;
   std::array<Time, kWaitReasonCount> stall{};

@@ -171,7 +171,9 @@ struct Transfer {
   Space destination = Space::kSbuf;  ///< on the destination core
   std::uint8_t engines = 0;          ///< DMA engines that its partitions lie on; 0 = as many as it has descriptors
   bool transposes = false;
-  bool computes = false;   ///< casts or accumulates on the way
+  bool computes = false;  ///< casts or accumulates on the way
+  /// Its descriptors wait in the ring for what it depends on: no step of a CC-core in between.
+  bool chained = false;
   std::uint8_t reads = 1;  ///< times each byte is read at the source (inline reduction: 2 or 3)
   std::uint8_t partner_reads = 0;
   SemaphoreUse on_delivery{};  ///< added at the destination core once all bytes are written

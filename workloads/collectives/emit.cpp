@@ -87,6 +87,7 @@ class Writer {
     transfer.generation = DescriptorGeneration::kPrebuilt;
     transfer.traffic = Traffic::kCollective;
     transfer.source = transfer.destination = operands_.memory;
+    transfer.chained = shape.to == kSelf;
     add_up_first(engine, transfer, shape);
     transfer.peer = shape.to;
     transfer.copy_peer = shape.copy_to;

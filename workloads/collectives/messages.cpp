@@ -85,6 +85,7 @@ Handle sum(const Communicator& c, std::uint32_t sources, std::uint64_t bytes, Ha
     transfer.source = c.memory;
     transfer.destination = c.memory;
     transfer.reads = static_cast<std::uint8_t>(taken);
+    transfer.chained = true;
     done = c.writer->segment().dma(Engine::kCollective, transfer, Count::constant(1), {done});
     left -= taken - 1;
   }

@@ -69,7 +69,7 @@ inline MachineSpec small_machine() {
   machine.hbm.stacks = 2;
   machine.hbm.capacity = Bytes(std::uint64_t{1} << 30);
   machine.hbm.bandwidth = BytesPerSecond(400'000'000'000);
-  machine.hbm.read_fraction = machine.hbm.write_fraction = 1.0;
+  machine.hbm.read_fraction = machine.hbm.write_fraction = machine.hbm.mixed_fraction = 1.0;
   FabricSpec& fabric = machine.fabric;
   fabric.kind = FabricKind::kTorus;
   fabric.link_sustained_fraction = 1.0;

@@ -1,6 +1,8 @@
 // Every algorithm on random groups: every rank gets every element it should, exactly once, from the right place.
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <random>
 
 #include "tests/workloads/collectives/payload.h"
@@ -72,6 +74,21 @@ TEST_P(EveryAlgorithm, DeliversEverythingOnceOnRandomGroups) {
       ++carried_out;
       const test::Outcome outcome = test::carry_out(algorithm, place, task, random());
       ASSERT_EQ(outcome.error, "") << describe(algorithm, place, task) << ", trial " << trial;
+    }
+  }
+}
+
+TEST(Algorithms, HaveTheirFormsInTheManual) {
+  std::ifstream file(TRNSIM_ROOT "/docs/modelling/collectives.md");
+  const std::string manual((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  for (const Algorithm* algorithm : collective::algorithms()) {
+    for (const collective::Form& form : algorithm->forms) {
+      std::string row = "|";
+      for (const auto cell :
+           {algorithm->name, collective::name_of(form.collective), form.steps, form.bytes, form.time}) {
+        row += " " + std::string(cell) + " |";
+      }
+      EXPECT_NE(manual.find(row), std::string::npos) << row;
     }
   }
 }

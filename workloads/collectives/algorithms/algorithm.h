@@ -10,8 +10,9 @@
 
 namespace trnsim::collective {
 
-/// Closed forms for one collective, n ranks and a vector of S bytes. B = bytes per time that a rank can send, which is
-/// what its chip's links carry on a ring or torus divided by the ranks of the chip, and its port's rate on a switch.
+/// Closed forms for one collective. S = bytes of a rank's vector, n = ranks, r = ranks of a chip, c = chips,
+/// m = instances, l = ranks of an instance, s = slices, h = links from rank to rank, mean over all pairs, the rank itself
+/// and its chip counted with 0 (on a switch (n-r)/n: its port), L = bytes per time out of a chip, all its links together.
 struct Form {
   Collective collective = Collective::kAllReduce;
   std::string_view steps;  ///< dependent messages with data, from start to end

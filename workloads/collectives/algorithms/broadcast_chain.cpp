@@ -9,6 +9,9 @@
 namespace trnsim::collective {
 namespace {
 
+constexpr std::uint8_t kMessages = 0;
+constexpr std::uint8_t kLocal = 1;
+
 struct Channel {
   std::uint32_t number = 0;
   std::uint32_t next = 0;      ///< rank
@@ -26,38 +29,43 @@ Channel channel_of(const std::vector<std::uint32_t>& ring, std::uint32_t rank, c
   return channel;
 }
 
+/// Every channel has a stream while there are enough: what comes round one way must not wait for the other way.
+void write_channel(const Place& place, const Task& task, Script& script, const Channel& channel, Pen& pen) {
+  const std::uint32_t lane = script.member() % place.lanes;
+  const bool root = script.member() / place.lanes == task.root;
+  for (std::uint32_t slice = 0; slice < task.slices; ++slice) {
+    const Part whole = part_of({0, task.elements}, ring_channels(place, place.lanes), channel.number);
+    const Part part = part_of(whole, task.slices, slice);
+    Step step = message(place.member(channel.next, lane), root ? Buffer::kInput : Buffer::kOutput, part,
+                        Buffer::kOutput, part.first);
+    step.arrived = channel.arrived[slice];
+    step.channel = kMessages;
+    if (!root) pen.after(channel.arrived[slice]);
+    if (!channel.last) pen.send(step);
+    if (!root) continue;
+    step.to = script.member();
+    step.arrived = kNoEvent;
+    step.channel = kLocal;
+    pen.send(step);
+  }
+}
+
 void write(const Place& place, const Task& task, Script& script) {
-  Pen pen(script, script.event());
   const std::uint32_t rank = script.member() / place.lanes;
   const std::uint32_t lane = script.member() % place.lanes;
-  const std::uint32_t count = ring_channels(place, place.lanes);
   const auto rings = rank_rings(place);
-  std::vector<Channel> channels;
-  for (std::uint32_t c = lane; c < count; c += place.lanes) {
-    channels.push_back(channel_of(rings[c % rings.size()], rank, task, c));
-    for (std::uint32_t slice = 0; slice < task.slices; ++slice) channels.back().arrived.push_back(script.event());
+  std::vector<Pen> pens;
+  for (std::uint8_t stream = 0; stream < kStreamCount; ++stream) pens.emplace_back(script, script.event(), stream);
+  for (std::uint32_t c = lane; c < ring_channels(place, place.lanes); c += place.lanes) {
+    Channel channel = channel_of(rings[c % rings.size()], rank, task, c);
+    for (std::uint32_t slice = 0; slice < task.slices; ++slice) channel.arrived.push_back(script.event());
+    write_channel(place, task, script, channel, pens[c / place.lanes % kStreamCount]);
   }
-  const Buffer source = rank == task.root ? Buffer::kInput : Buffer::kOutput;
-  for (std::uint32_t slice = 0; slice < task.slices; ++slice) {
-    for (const Channel& channel : channels) {
-      const Part part = part_of(part_of({0, task.elements}, count, channel.number), task.slices, slice);
-      Step step = message(place.member(channel.next, lane), source, part, Buffer::kOutput, part.first);
-      step.arrived = channel.arrived[slice];
-      step.channel = static_cast<std::uint8_t>(channel.number / place.lanes);
-      if (rank != task.root) pen.after(channel.arrived[slice]);
-      if (!channel.last) pen.send(step);
-      if (rank != task.root) continue;
-      step.to = script.member();
-      step.arrived = kNoEvent;
-      step.channel = static_cast<std::uint8_t>(count / place.lanes);
-      pen.send(step);
-    }
-  }
-  pen.finish();
+  for (Pen& pen : pens) pen.finish();
 }
 
 constexpr std::array kForms = {
-    Form{Collective::kBroadcast, "n-1", "S", "(n-1+s-1) S/(s B), s slices"},
+    Form{Collective::kBroadcast, "n-1", "S", "(n+s-2) S/(s L), r = 1"},
 };
 
 }  // namespace

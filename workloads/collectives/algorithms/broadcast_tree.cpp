@@ -38,8 +38,8 @@ void write(const Place& place, const Task& task, Script& script) {
 }
 
 constexpr std::array kForms = {
-    Form{Collective::kBroadcast, "ceil(log2 n)", "ceil(log2 n) S by the root, less by others",
-         "ceil(log2 n) S/B on a switch"},
+    Form{Collective::kBroadcast, "floor(log2 n)", "ceil(log2 n) S by the root, less by others",
+         "ceil(log2 n) S/L on a switch, r = 1"},
 };
 
 }  // namespace

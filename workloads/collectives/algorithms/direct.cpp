@@ -75,7 +75,7 @@ void write(const Place& place, const Task& task, Script& script) {
 }
 
 constexpr std::array kForms = {
-    Form{Collective::kAllToAll, "1", "(n-1) S/n", "(n-1) S/(n B) on a switch; torus: S h r/(links B_link)"},
+    Form{Collective::kAllToAll, "1", "(n-1) S/n", "r h S/L"},
 };
 
 }  // namespace

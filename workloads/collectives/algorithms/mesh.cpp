@@ -120,9 +120,9 @@ std::uint64_t scratch(const Place& place, const Task& task) {
 }
 
 constexpr std::array kForms = {
-    Form{Collective::kAllReduce, "2", "2 (n-1) S/n", "2 (n-1) S/(n B) on a switch; torus: 2 S h r/(links B_link)"},
-    Form{Collective::kAllGather, "1", "(n-1) S/n", "(n-1) S/(n B) on a switch; torus: S h r/(links B_link)"},
-    Form{Collective::kReduceScatter, "1", "(n-1) S/n", "(n-1) S/(n B) on a switch; torus: S h r/(links B_link)"},
+    Form{Collective::kAllReduce, "2", "2 (n-1) S/n", "2 r h S/L"},
+    Form{Collective::kAllGather, "1", "(n-1) S/n", "r h S/L"},
+    Form{Collective::kReduceScatter, "1", "(n-1) S/n", "r h S/L"},
 };
 
 }  // namespace

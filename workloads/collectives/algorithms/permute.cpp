@@ -22,7 +22,7 @@ void write(const Place& place, const Task& task, Script& script) {
 }
 
 constexpr std::array kForms = {
-    Form{Collective::kPermute, "1", "S", "S/B where the shift is one neighbour; hops S/B round a ring"},
+    Form{Collective::kPermute, "1", "S", "S by the rate of a link, times the ranks whose ways share it"},
 };
 
 }  // namespace

@@ -317,9 +317,11 @@ std::uint64_t scratch(const Place& place, const Task& task) {
 
 constexpr std::array kForms = {
     Form{Collective::kAllReduce, "2 log2 c + 1 (r = 2), + 2 (r > 2)", "2 (1-1/c) S/r + (r-1) S/r + floor((r-1)/2) S/r",
-         "2 (1-1/c) S/(r B)"},
-    Form{Collective::kAllGather, "log2 c, + 1 (r > 1)", "(1-1/c) S/r + (r-1) S/r", "(1-1/c) S/(r B)"},
-    Form{Collective::kReduceScatter, "log2 c, + 1 (r > 2)", "(1-1/c) S/r + floor((r-1)/2) S/r", "(1-1/c) S/(r B)"},
+         "2 (1-1/c) S/L where r is a multiple of log2 c"},
+    Form{Collective::kAllGather, "log2 c, + 1 (r > 1)", "(1-1/c) S/r + (r-1) S/r",
+         "(1-1/c) S/L where r is a multiple of log2 c"},
+    Form{Collective::kReduceScatter, "log2 c, + 1 (r > 2)", "(1-1/c) S/r + floor((r-1)/2) S/r",
+         "(1-1/c) S/L where r is a multiple of log2 c"},
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ void write(const Place& place, const Task& task, Script& script) {
 }
 
 constexpr std::array kForms = {
-    Form{Collective::kSendReceive, "1", "S, rank 0 alone", "S/B"},
+    Form{Collective::kSendReceive, "1", "S, rank 0 alone", "S by the rate of the slowest link between them"},
 };
 
 }  // namespace

@@ -48,7 +48,7 @@ std::string obstacle(const Place& place, const Task& task) {
 }
 
 constexpr std::array kForms = {
-    Form{Collective::kAllReduce, "1", "(n-1) S", "(n-1) S/B on a switch; torus: n times a mesh step"},
+    Form{Collective::kAllReduce, "1", "(n-1) S", "n r h S/L"},
 };
 
 }  // namespace
