@@ -8,6 +8,8 @@
 namespace trnsim {
 namespace {
 
+constexpr std::uint32_t kMostChips = 1U << 20;  ///< of all instances: what a core number and an address hold
+
 [[noreturn]] void refuse_missing(const std::string& path, const std::string& name, std::string_view meaning) {
   refuse(path + ":1:1", "missing parameter " + name + " (" + std::string(meaning) + "); add a row, or inherit one");
 }
@@ -37,6 +39,17 @@ std::string place_of(const Entries& entries, const std::vector<std::string>& nam
   return entries.at(names.front()).place_of_value;
 }
 
+/// Throws InputError if `scales` names a part that does not exist: `part`[i].`suffix`, i below `count`.
+void check_parts(const Entries& entries, const std::map<std::uint32_t, double>& scales, const std::string& part,
+                 const std::string& suffix, std::uint32_t count) {
+  for (const auto& [index, scale] : scales) {
+    if (index < count) continue;
+    const std::string name = part + "[" + std::to_string(index) + "]." + suffix;
+    refuse(entries.at(name).parameter.place,
+           name + " names no " + part + "; this machine has " + part + "s 0 to " + std::to_string(count - 1));
+  }
+}
+
 }  // namespace
 
 void refuse(const std::string& place, const std::string& message) {
@@ -56,15 +69,16 @@ Definition definition_of(std::string_view name) {
 void check_complete(const std::string& path, const Entries& entries, const MachineSpec& machine) {
   for (const Parameter& parameter : parameter_table()) {
     const auto found = entries.find(std::string(parameter.name));
-    const bool needed = applies_to(parameter.applies, machine.fabric.kind);
+    const bool needed = applies_to(parameter.applies, machine);
+    const bool idle = !needed && parameter.applies != Applies::kInstances;
     if (needed && found == entries.end()) refuse_missing(path, std::string(parameter.name), parameter.meaning);
-    if (!needed && found != entries.end()) refuse_idle(found->second);
+    if (idle && found != entries.end()) refuse_idle(found->second);
   }
   const std::map<std::string_view, std::uint32_t> indices = indices_of(entries);
   for (const IndexedParameter& parameter : indexed_parameters()) {
     const auto found = indices.find(parameter.prefix);
     const std::uint32_t count = found == indices.end() ? 1 : found->second;
-    const bool applies = applies_to(parameter.applies, machine.fabric.kind);
+    const bool applies = applies_to(parameter.applies, machine);
     for (std::uint32_t i = 0; i < count && (parameter.needed || !applies); ++i) {
       const std::string name =
           std::string(parameter.prefix) + "[" + std::to_string(i) + "]." + std::string(parameter.suffix);
@@ -99,12 +113,14 @@ void check_machine(const Entries& entries, const MachineSpec& machine) {
            "fabric.planes must divide fabric.chips_per_sled, which is " +
                std::to_string(machine.fabric.chips_per_sled) + "; each plane serves equally many chips of a sled");
   }
-  for (const auto& [core, scale] : machine.core_clock_scale) {
-    if (core < machine.cores()) continue;
-    const std::string name = "core[" + std::to_string(core) + "].clock_scale";
-    refuse(entries.at(name).parameter.place,
-           name + " names no core; this machine has cores 0 to " + std::to_string(machine.cores() - 1));
+  if (std::uint64_t{machine.chips} * machine.instances > kMostChips) {
+    refuse(place_of(entries, {"machine.chips", "machine.instances"}),
+           "the instances have more than " + std::to_string(kMostChips) + " chips together; use fewer");
   }
+  const std::uint32_t chips = machine.chips * machine.instances;
+  check_parts(entries, machine.core_clock_scale, "core", "clock_scale", chips * machine.cores_per_chip);
+  check_parts(entries, machine.chip_hbm_scale, "chip", "hbm_scale", chips);
+  check_parts(entries, machine.chip_dma_scale, "chip", "dma_scale", chips);
 }
 
 }  // namespace trnsim

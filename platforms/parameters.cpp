@@ -167,6 +167,13 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"dma.transpose_fraction_sbuf", Dimension::kFraction, 0.01, 1, "rate of transfers that transpose out of SBUF, of the copy rate", Applies::kAlways, TRNSIM_FIELD(dma.transpose_fraction_sbuf)},
     {"dma.wire_bandwidth", Dimension::kBandwidth, 1e6, 1e15, "bandwidth of one engine while a packet moves", Applies::kAlways, TRNSIM_FIELD(dma.wire_bandwidth)},
     {"dma.write_latency", Dimension::kTime, 0, 1e12, "first byte of a transfer that does not read HBM", Applies::kAlways, TRNSIM_FIELD(dma.write_latency)},
+    {"efa.adapter_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "an adapter: raw, one direction", Applies::kInstances, TRNSIM_FIELD(fabric.efa.bandwidth)},
+    {"efa.adapters", Dimension::kCount, 1, 4096, "EFA adapters of an instance, dealt to its chips", Applies::kInstances, TRNSIM_FIELD(fabric.efa.adapters)},
+    {"efa.oversubscription", Dimension::kFraction, 1, 1000, "what the adapters below the leaf switches can send over what the spine takes", Applies::kInstances, TRNSIM_FIELD(fabric.efa.oversubscription)},
+    {"efa.packet_latency", Dimension::kTime, 0, 1e12, "adapter to adapter through the network", Applies::kInstances, TRNSIM_FIELD(fabric.efa.packet_latency)},
+    {"efa.proxy_latency", Dimension::kTime, 0, 1e12, "request of the device to start of the adapter, by the host's proxy thread", Applies::kInstances, TRNSIM_FIELD(fabric.efa.proxy_latency)},
+    {"efa.rails", Dimension::kWord, 0, 1, "yes: a leaf switch joins the adapters of equal number of all instances; no: those of an instance", Applies::kInstances, TRNSIM_FIELD(fabric.efa.rails), kYesNo},
+    {"efa.sustained_fraction", Dimension::kFraction, 0.01, 1, "payload share of an adapter's raw bandwidth", Applies::kInstances, TRNSIM_FIELD(fabric.efa.sustained_fraction)},
     {"fabric.chip_forward_latency", Dimension::kTime, 0, 1e12, "through an intermediate chip", Applies::kForwards, TRNSIM_FIELD(fabric.chip_forward_latency)},
     {"fabric.chips_per_sled", Dimension::kCount, 1, 64, "chips per sled", Applies::kSwitched, TRNSIM_FIELD(fabric.chips_per_sled)},
     {"fabric.cross_rack.lanes_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "link to the same position of another rack: raw, one direction, by lane counts", Applies::kSwitched, TRNSIM_FIELD(fabric.cross_rack.lanes_bandwidth)},
@@ -189,7 +196,8 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"fabric.sleds_per_rack", Dimension::kCount, 1, 1024, "sleds per rack", Applies::kSwitched, TRNSIM_FIELD(fabric.sleds_per_rack)},
     {"fabric.switch_latency", Dimension::kTime, 0, 1e12, "through a switch, port to port", Applies::kSwitches, TRNSIM_FIELD(fabric.switch_latency)},
     {"host.call", Dimension::kTime, 0, 1e12, "a launch by the host until it sees the end, beyond the device's run", Applies::kAlways, TRNSIM_FIELD(host_call)},
-    {"machine.chips", Dimension::kCount, 1, 1048576, "chips of the machine", Applies::kAlways, TRNSIM_FIELD(chips)},
+    {"machine.chips", Dimension::kCount, 1, 1048576, "chips of an instance of the machine", Applies::kAlways, TRNSIM_FIELD(chips)},
+    {"machine.instances", Dimension::kCount, 1, 65536, "equal instances joined by EFA; 1 where absent", Applies::kInstances, TRNSIM_FIELD(instances)},
     {"machine.lnc", Dimension::kCount, 1, 2, "physical cores per logical core unless the workload says otherwise", Applies::kAlways, TRNSIM_FIELD(default_lnc)},
     {"power.chip.hbm", Dimension::kEnergyPerByte, 0, 1e-9, "HBM, per byte: device, PHY and path", Applies::kAlways, TRNSIM_FIELD(power.chip.hbm_byte)},
     {"power.chip.link", Dimension::kEnergyPerByte, 0, 1e-9, "link, per byte and traversal, beyond its static share", Applies::kAlways, TRNSIM_FIELD(power.chip.link_byte)},
@@ -230,6 +238,11 @@ constexpr std::array kParameters = std::to_array<Parameter>({
 #undef TRNSIM_FIELD
 // clang-format on
 
+constexpr std::array<std::string_view, 2> kStates = {"up", "down"};
+void set_link_state(MachineSpec& machine, std::uint32_t link, const Value& value) {
+  if (value.word == "down") machine.link_bandwidth_scale[link] = 0;
+}
+
 /// Bounds of the multiples that make one part slower or faster on purpose.
 constexpr double kSmallestScale = 0.001;
 constexpr double kLargestScale = 1000;
@@ -245,6 +258,10 @@ LineSpec& line(std::vector<LineSpec>& lines, std::uint32_t index) {
 // clang-format off
 #define TRNSIM_LINE(lines, field) [](MachineSpec& machine, std::uint32_t index, const Value& value) { assign(line(machine.fabric.lines, index).field, value); }
 constexpr std::array kIndexed = std::to_array<IndexedParameter>({
+    {"chip", "dma_scale", Dimension::kFraction, kSmallestScale, kLargestScale, "rates of the DMA engines of one chip, as a multiple", Applies::kAlways, false, kAnyNumber,
+     [](MachineSpec& machine, std::uint32_t index, const Value& value) { machine.chip_dma_scale[index] = value.real; }},
+    {"chip", "hbm_scale", Dimension::kFraction, kSmallestScale, kLargestScale, "bandwidth of the HBM stacks of one chip, as a multiple", Applies::kAlways, false, kAnyNumber,
+     [](MachineSpec& machine, std::uint32_t index, const Value& value) { machine.chip_hbm_scale[index] = value.real; }},
     {"core", "clock_scale", Dimension::kFraction, kSmallestScale, kLargestScale, "clock of one core, as a multiple", Applies::kAlways, false, kAnyNumber,
      [](MachineSpec& machine, std::uint32_t index, const Value& value) { machine.core_clock_scale[index] = value.real; }},
     {"fabric.dimension", "bandwidth", Dimension::kBandwidth, 1e3, 1e15, "a link along a dimension: raw, one direction", Applies::kTorus, true, kMostLines, TRNSIM_LINE(dimensions, bandwidth)},
@@ -256,6 +273,7 @@ constexpr std::array kIndexed = std::to_array<IndexedParameter>({
     {"fabric.level", "size", Dimension::kCount, 1, 65536, "chips, or switches of the level below, that a switch joins", Applies::kTree, true, kMostLines, TRNSIM_LINE(levels, size)},
     {"link", "bandwidth_scale", Dimension::kFraction, kSmallestScale, kLargestScale, "bandwidth of one direction of a link, as a multiple", Applies::kAlways, false, kAnyNumber,
      [](MachineSpec& machine, std::uint32_t index, const Value& value) { machine.link_bandwidth_scale[index] = value.real; }},
+    {"link", "state", Dimension::kWord, 0, 0, "whether one direction of a link works; messages go round one that is down", Applies::kAlways, false, kAnyNumber, set_link_state, kStates},
 });
 #undef TRNSIM_LINE
 // clang-format on
@@ -301,12 +319,15 @@ std::string indexed_form(std::string_view name) {
   return "";
 }
 
-bool applies_to(Applies applies, FabricKind kind) {
+bool applies_to(Applies applies, const MachineSpec& machine) {
+  const FabricKind kind = machine.fabric.kind;
   const bool torus = kind == FabricKind::kTorus;
   const bool switched = kind == FabricKind::kSwitched;
   const bool tree = kind == FabricKind::kTree;
   const bool edges = kind == FabricKind::kEdges;
   switch (applies) {
+    case Applies::kInstances:
+      return machine.instances > 1;
     case Applies::kAlways:
       return true;
     case Applies::kTorus:

@@ -11,8 +11,19 @@
 
 namespace trnsim {
 
-/// Machines that a parameter has an effect on. kSwitches: where switches can be; kForwards: where messages pass chips.
-enum class Applies : std::uint8_t { kAlways, kTorus, kSwitched, kTree, kEdges, kAnyFabric, kSwitches, kForwards };
+/// Machines that a parameter has an effect on. kSwitches: where switches can be; kForwards: where messages pass chips;
+/// kInstances: several instances, but a machine of one may have the row.
+enum class Applies : std::uint8_t {
+  kInstances,
+  kAlways,
+  kTorus,
+  kSwitched,
+  kTree,
+  kEdges,
+  kAnyFabric,
+  kSwitches,
+  kForwards
+};
 
 struct Parameter {
   std::string_view name;
@@ -51,7 +62,7 @@ struct IndexedParameter {
 /// is none of them.
 [[nodiscard]] std::string indexed_form(std::string_view name);
 
-/// Whether a parameter that `applies` so has an effect on a machine with `kind`.
-[[nodiscard]] bool applies_to(Applies applies, FabricKind kind);
+/// Whether a parameter that `applies` so has an effect on `machine`.
+[[nodiscard]] bool applies_to(Applies applies, const MachineSpec& machine);
 
 }  // namespace trnsim

@@ -205,6 +205,23 @@ PublishedTotal published_total(const Entry& entry) {
          "a published total has one of the units " + units + ", not '" + total.parameter.unit + "'; correct the unit");
 }
 
+/// What the rows say of one instance, for all: chips, what stands around them, its price, and printed totals.
+void join_instances(Platform& platform) {
+  const std::uint32_t n = platform.machine.instances;
+  platform.machine.chips *= n;
+  SystemPowerSpec& system = platform.machine.power.system;
+  for (std::uint32_t* count : {&system.hosts, &system.nics, &system.retimers, &system.cables, &system.sled_switches,
+                               &system.rack_switches, &system.auxiliary}) {
+    *count *= n;
+  }
+  system.top_of_rack = Watts(system.top_of_rack.count() * n);
+  system.price = UsdPerHour(system.price.count() * n);
+  for (PublishedTotal& total : platform.published) {
+    const std::string& unit = total.parameter.unit;
+    if (unit != "1" && unit != "%") total.value *= n;
+  }
+}
+
 }  // namespace
 
 std::string platform_path(const std::string& name_or_path) {
@@ -251,6 +268,7 @@ Platform load_platform(const std::string& name_or_path, const std::vector<Overri
   }
   check_complete(path, entries, platform.machine);
   check_machine(entries, platform.machine);
+  join_instances(platform);
   return platform;
 }
 

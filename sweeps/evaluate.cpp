@@ -210,17 +210,30 @@ RunRecord simulate_traced(const Point& point, Evaluation& e, TraceFile& trace) {
   return e.record;
 }
 
-/// Throws InputError if a link is scaled that the machine has not.
+/// Throws InputError if a link is scaled that the machine has not, or if links are down that it cannot do without.
 void check_links(const Platform& platform) {
-  if (platform.machine.link_bandwidth_scale.empty()) return;
+  const auto& scales = platform.machine.link_bandwidth_scale;
+  if (scales.empty()) return;
+  const auto row_of = [&platform](std::uint32_t link, const char* suffix) {
+    const std::string name = "link[" + std::to_string(link) + "]." + suffix;
+    return std::find_if(platform.parameters.begin(), platform.parameters.end(),
+                        [&](const ResolvedParameter& p) { return p.name == name; });
+  };
+  const auto given = [&](std::uint32_t link) {
+    const auto state = row_of(link, "state");
+    return state == platform.parameters.end() ? row_of(link, "bandwidth_scale") : state;
+  };
   const std::size_t links = link_count(platform.machine);
-  for (const auto& [link, scale] : platform.machine.link_bandwidth_scale) {
+  for (const auto& [link, scale] : scales) {
     if (link < links) continue;
-    const std::string name = "link[" + std::to_string(link) + "].bandwidth_scale";
-    const auto at = std::find_if(platform.parameters.begin(), platform.parameters.end(),
-                                 [&](const ResolvedParameter& p) { return p.name == name; });
     const std::string valid = links == 0 ? "has no links" : "has links 0 to " + std::to_string(links - 1);
-    throw InputError(at->place + ": " + name + " names no link; this machine " + valid);
+    throw InputError(given(link)->place + ": " + given(link)->name + " names no link; this machine " + valid);
+  }
+  try {
+    check_ways(platform.machine);
+  } catch (const InputError& error) {
+    const auto down = std::find_if(scales.begin(), scales.end(), [](const auto& scale) { return scale.second == 0; });
+    throw InputError(given(down->first)->place + ": " + error.what());
   }
 }
 

@@ -44,6 +44,7 @@ std::vector<Step> Shape::around(std::uint32_t from, std::uint32_t to, bool /*eve
                                 const std::vector<bool>& down) const {
   const std::vector<std::uint32_t> over = reached_over(links_, nodes_, from, down, true);
   std::vector<Step> steps;
+  if (over[to] == kUnreached) return steps;
   for (std::uint32_t node = to; node != from; node = links_[over[node]].from) steps.push_back({over[node], node});
   return {steps.rbegin(), steps.rend()};
 }

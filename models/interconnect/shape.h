@@ -45,7 +45,7 @@ class Shape {
   [[nodiscard]] virtual Step next(std::uint32_t node, std::uint32_t to, bool even) const = 0;
   /// Which half of the sources `chip` belongs to, where two ways are equally long.
   [[nodiscard]] virtual bool even(std::uint32_t chip) const { return chip % 2 == 0; }
-  /// The whole way from chip to chip where next() would take a link that is `down`. REQUIRES: there is one.
+  /// The whole way from chip to chip where next() would take a link that is `down`; empty if there is none.
   [[nodiscard]] virtual std::vector<Step> around(std::uint32_t from, std::uint32_t to, bool even,
                                                  const std::vector<bool>& down) const;
   /// Two chips, from and to, between which there is no way round the links that are `down`.

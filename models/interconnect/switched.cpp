@@ -1,5 +1,7 @@
 #include "models/interconnect/switched.h"
 
+#include <algorithm>
+
 namespace trnsim {
 Switched::Switched(const FabricSpec& spec)
     : Shape(spec, spec.shape_chips(),
@@ -60,6 +62,17 @@ Step Switched::next(std::uint32_t node, std::uint32_t to, bool /*even*/) const {
   }
   if (other_sled) return {to_plane_[node], plane(node)};
   return {to_racks_[node] + rack(to) - (rack(to) > rack(node) ? 1 : 0), to};
+}
+
+std::vector<Step> Switched::around(std::uint32_t from, std::uint32_t to, bool even,
+                                   const std::vector<bool>& down) const {
+  if (rack(from) == rack(to)) {
+    std::vector<bool> inside = down;
+    std::fill(inside.begin() + static_cast<std::ptrdiff_t>(to_racks_.front()), inside.end(), true);
+    std::vector<Step> steps = Shape::around(from, to, even, inside);
+    if (!steps.empty()) return steps;
+  }
+  return Shape::around(from, to, even, down);
 }
 
 std::string Switched::switch_name(std::uint32_t node) const {

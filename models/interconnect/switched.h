@@ -15,6 +15,9 @@ class Switched : public Shape {
   explicit Switched(const FabricSpec& spec);
 
   [[nodiscard]] Step next(std::uint32_t node, std::uint32_t to, bool even) const override;
+  /// Within the rack if it can be, by another position; else by another rack.
+  [[nodiscard]] std::vector<Step> around(std::uint32_t from, std::uint32_t to, bool even,
+                                         const std::vector<bool>& down) const override;
   [[nodiscard]] std::vector<std::uint32_t> coordinates(std::uint32_t chip) const override {
     return {position(chip), sled(chip), rack(chip)};
   }

@@ -32,9 +32,28 @@ CoreSpec scaled(const CoreSpec& core, double scale) {
   return s;
 }
 
-double clock_scale(const MachineSpec& machine, CoreId core) {
-  const auto found = machine.core_clock_scale.find(core.value());
-  return found == machine.core_clock_scale.end() ? 1.0 : found->second;
+double scale_of(const std::map<std::uint32_t, double>& scales, std::uint32_t part) {
+  const auto found = scales.find(part);
+  return found == scales.end() ? 1.0 : found->second;
+}
+
+BytesPerSecond scaled(BytesPerSecond rate, double scale) {
+  if (scale == 1.0) return rate;
+  const auto slower = std::llround(static_cast<double>(rate.count()) * scale);
+  return BytesPerSecond(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(slower)));
+}
+
+HbmSpec scaled(const HbmSpec& hbm, double scale) {
+  HbmSpec s = hbm;
+  s.bandwidth = scaled(hbm.bandwidth, scale);
+  return s;
+}
+
+DmaSpec scaled(const DmaSpec& dma, double scale) {
+  DmaSpec s = dma;
+  s.engine_bandwidth = scaled(dma.engine_bandwidth, scale);
+  s.wire_bandwidth = scaled(dma.wire_bandwidth, scale);
+  return s;
 }
 
 DmaIssueSpec issue_of(const DmaSpec& dma) {
@@ -57,6 +76,8 @@ Chip::Chip(sc_core::sc_module_name name, ChipId chip, const MachineSpec& machine
       from_fabric("from_fabric"),
       chip_(chip),
       machine_(machine),
+      hbm_(scaled(machine.hbm, scale_of(machine.chip_hbm_scale, chip.value()))),
+      dma_(scaled(machine.dma, scale_of(machine.chip_dma_scale, chip.value()))),
       addresses_(addresses),
       payloads_(payloads),
       core_by_local_(machine.cores_per_chip, nullptr) {
@@ -64,7 +85,7 @@ Chip::Chip(sc_core::sc_module_name name, ChipId chip, const MachineSpec& machine
   from_fabric.register_nb_transport_fw(this, &Chip::arrival);
   from_fabric.register_b_transport(this, &Chip::blocking_arrival);
   for (std::uint32_t s = 0; s < machine.hbm.stacks; ++s) {
-    stacks_.push_back(std::make_unique<HbmStack>(("hbm" + std::to_string(s)).c_str(), machine.hbm, machine.dma.notify));
+    stacks_.push_back(std::make_unique<HbmStack>(("hbm" + std::to_string(s)).c_str(), hbm_, machine.dma.notify));
     stacks_.back()->on_done([this](Delivery& delivery) { landed(delivery); });
   }
   for (std::uint32_t local = 0; local < machine.cores_per_chip; ++local) {
@@ -77,12 +98,12 @@ void Chip::build_core(CoreId id, const Job& job, const SimulationOptions& option
   const std::uint32_t local = id.value() % machine_.cores_per_chip;
   auto core = std::make_unique<Core>();
   core->id = id;
-  core->spec = scaled(machine_.core, clock_scale(machine_, id));
+  core->spec = scaled(machine_.core, scale_of(machine_.core_clock_scale, id.value()));
   core->core =
       std::make_unique<NeuronCore>(("core" + std::to_string(local)).c_str(), core->spec, issue_of(machine_.dma),
                                    machine_.dma.notify, job.cores[id.index()], options.detail == Detail::kInstruction);
   HbmStack& stack = stack_of(id);
-  core->dma = std::make_unique<DmaEngines>(id, machine_.dma, stack.share(), *core->core, *this);
+  core->dma = std::make_unique<DmaEngines>(id, dma_, stack.share(), *core->core, *this);
   core->core->connect(id, *core->dma);
   core_by_local_[local] = core.get();
   cores_.push_back(std::move(core));

@@ -63,6 +63,8 @@ class Chip : public sc_core::sc_module, public RemotePort {
 
   ChipId chip_;
   const MachineSpec& machine_;
+  HbmSpec hbm_;  ///< with this chip's scale applied
+  DmaSpec dma_;  ///< with this chip's scale applied
   AddressMap addresses_;
   PayloadPool& payloads_;
   Pool<Delivery> deliveries_;

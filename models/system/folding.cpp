@@ -40,6 +40,11 @@ std::uint64_t bits_of(double value) {
   return std::bit_cast<std::uint64_t>(value);
 }
 
+double scale_of(const std::map<std::uint32_t, double>& scales, std::uint32_t part) {
+  const auto found = scales.find(part);
+  return found == scales.end() ? 1.0 : found->second;
+}
+
 class Folder {
  public:
   Folder(const MachineSpec& machine, const Topology& topology, const Job& job)
@@ -69,8 +74,10 @@ class Folder {
   void add_core(Signature& signature, CoreId core, const std::map<CoreId, std::uint64_t>& position) {
     const CoreJob& job = job_.cores[core.index()];
     signature.push_back(program_name_(reinterpret_cast<std::uint64_t>(job.program.get())));
-    const auto scale = machine_.core_clock_scale.find(core.value());
-    signature.push_back(bits_of(scale == machine_.core_clock_scale.end() ? 1.0 : scale->second));
+    const std::uint32_t chip = chip_of(machine_, core);
+    signature.push_back(bits_of(scale_of(machine_.core_clock_scale, core.value())));
+    signature.push_back(bits_of(scale_of(machine_.chip_hbm_scale, chip)));
+    signature.push_back(bits_of(scale_of(machine_.chip_dma_scale, chip)));
     signature.push_back(job.registers.size());
     signature.insert(signature.end(), job.registers.begin(), job.registers.end());
     signature.push_back(job.peers.size());
@@ -146,6 +153,7 @@ std::vector<ReplicaClass> every_replica_apart(const Job& job) {
 }
 
 std::vector<ReplicaClass> fold_replicas(const MachineSpec& machine, const Topology& topology, const Job& job) {
+  if (job.replicas.size() == 1) return every_replica_apart(job);
   const auto leaves = [&job](const ReplicaGroup& group) { return speaks_outside(job, group); };
   if (std::any_of(job.replicas.begin(), job.replicas.end(), leaves)) return every_replica_apart(job);
   std::vector<std::set<std::uint32_t>> links;

@@ -18,11 +18,11 @@ struct ReplicaClass {
 /// Sorts the job's replica groups into classes.
 ///
 /// Two groups are equivalent if, core by core in order, they run the same Program object with equal registers and equal
-/// clock scale, their peers are the same positions within the group, their core numbers ascend in the same order, their
-/// cores sit alike on chips, stacks and DMA engines, and for every pair of their chips the routes have hops of equal
-/// bandwidth, latency and switch count with the same sharing pattern (links renamed in order of first use). A group
-/// that shares an HBM stack or a link with another group is a class of its own. If any core speaks to one outside of
-/// its group, every group is: its messages may hold up any other.
+/// scales of core and chip, their peers are the same positions within the group, their core numbers ascend in the same
+/// order, their cores sit alike on chips, stacks and DMA engines, and for every pair of their chips the routes have
+/// hops of equal bandwidth, latency and switch count with the same sharing pattern (links renamed in order of first
+/// use). A group that shares an HBM stack or a link with another group is a class of its own. If any core speaks to one
+/// outside of its group, every group is: its messages may hold up any other.
 [[nodiscard]] std::vector<ReplicaClass> fold_replicas(const MachineSpec& machine, const Topology& topology,
                                                       const Job& job);
 

@@ -25,23 +25,29 @@ class IdleModule : public sc_core::sc_module {
   sc_core::sc_event event_;
 };
 
+}  // namespace
+
 AddressMap address_map(const MachineSpec& spec) {
+  const FabricSpec& fabric = spec.fabric;
   AddressMap map;
   map.cores_per_chip = spec.cores_per_chip;
-  if (spec.fabric.kind == FabricKind::kTorus) {
-    map.chips_per_server = 1;
-    for (std::size_t d = 0; d < 2 && d < spec.fabric.dimensions.size(); ++d) {
-      map.chips_per_server *= spec.fabric.dimensions[d].size;
-    }
-    map.servers_per_rack = spec.chips / map.chips_per_server;
-  } else if (spec.fabric.kind == FabricKind::kSwitched) {
-    map.chips_per_server = spec.fabric.chips_per_sled;
-    map.servers_per_rack = spec.fabric.sleds_per_rack;
+  if (fabric.kind == FabricKind::kTorus) {
+    for (std::size_t d = 0; d < 2 && d < fabric.dimensions.size(); ++d)
+      map.chips_per_server *= fabric.dimensions[d].size;
+  } else if (fabric.kind == FabricKind::kSwitched) {
+    map.chips_per_server = fabric.chips_per_sled;
+  } else if (fabric.kind == FabricKind::kTree) {
+    map.chips_per_server = fabric.levels.front().size;
   }
+  const std::uint32_t racks = fabric.kind == FabricKind::kSwitched ? fabric.racks : 1;
+  map.servers_per_rack = std::max(1U, spec.chips_per_instance() / map.chips_per_server / racks);
+  if (!map.fits(spec.chips)) {
+    map.chips_per_server = AddressMap::kMostChips;
+    map.servers_per_rack = AddressMap::kMostServers;
+  }
+  check(map.fits(spec.chips), "every chip has an address");
   return map;
 }
-
-}  // namespace
 
 Machine::Machine(const MachineSpec& spec, const Topology& topology, const Job& job,
                  const std::vector<ReplicaClass>& classes, const SimulationOptions& options)
@@ -189,28 +195,30 @@ void Machine::add_idle_cores(RunRecord& record) const {
 
 void Machine::add_links(RunRecord& record) const {
   std::map<std::uint32_t, LinkRecord> links;
-  std::map<std::uint32_t, std::uint64_t> switch_bytes;
+  const auto add = [&](LinkId simulated, LinkId counted) {
+    const Fabric::LinkCounters& counters = fabric_.links()[simulated.index()];
+    const Link& link = topology_.links()[counted.index()];
+    if (counters.messages == 0) return;
+    links[counted.value()] = {counted.value(), link.name,         link.level,
+                              counters.bytes,  counters.messages, counters.server.busy()};
+  };
+  for (std::uint32_t i = 0; i < fabric_.links().size(); ++i) add(LinkId(i), LinkId(i));
   for (const ReplicaClass& replica_class : classes_) {
+    if (replica_class.members.size() < 2) continue;
     const std::vector<LinkId> simulated =
         links_in_order(spec_, topology_, job_.replicas[replica_class.members.front()]);
-    for (std::uint32_t member : replica_class.members) {
-      const std::vector<LinkId> own = links_in_order(spec_, topology_, job_.replicas[member]);
-      for (std::size_t i = 0; i < own.size(); ++i) {
-        const Fabric::LinkCounters& counters = fabric_.links()[simulated[i].index()];
-        const Link& link = topology_.links()[own[i].index()];
-        if (counters.messages == 0) continue;
-        if (link.leaves_switch) switch_bytes[own[i].value()] = counters.bytes;
-        links[own[i].value()] = {own[i].value(), link.name,         link.level,
-                                 counters.bytes, counters.messages, counters.server.busy()};
-      }
+    for (std::size_t m = 1; m < replica_class.members.size(); ++m) {
+      const std::vector<LinkId> own = links_in_order(spec_, topology_, job_.replicas[replica_class.members[m]]);
+      for (std::size_t i = 0; i < own.size(); ++i) add(simulated[i], own[i]);
     }
   }
   for (const auto& [id, link] : links) {
     record.links.push_back(link);
-    record.activity.link_bytes += link.bytes;
-    record.link_bandwidth += topology_.links()[id].bandwidth.count();
+    const Link& of = topology_.links()[id];
+    if (!of.scale_out) record.activity.link_bytes += link.bytes;
+    if (of.leaves_switch) record.activity.switch_bytes += link.bytes;
+    record.link_bandwidth += of.bandwidth.count();
   }
-  for (const auto& [id, bytes] : switch_bytes) record.activity.switch_bytes += bytes;
 }
 
 }  // namespace trnsim

@@ -11,6 +11,9 @@
 
 namespace trnsim {
 
+/// How the chips of `machine` are grouped in addresses: servers of a torus are its first two dimensions.
+[[nodiscard]] AddressMap address_map(const MachineSpec& machine);
+
 /// Builds the simulated part of a machine, and reads its counters when the simulation is over.
 class Machine {
  public:

@@ -16,8 +16,8 @@ namespace trnsim {
 
 struct MachineSpec {
   std::string name;
-  std::uint32_t chips = 0;
-  std::uint32_t instances = 1;
+  std::uint32_t chips = 0;      ///< of all instances together
+  std::uint32_t instances = 1;  ///< equal machines joined by EFA
   std::uint32_t cores_per_chip = 0;
   std::uint32_t default_lnc = 0;  ///< physical cores per logical core unless the workload says otherwise
   CoreSpec core;
@@ -27,7 +27,9 @@ struct MachineSpec {
   PowerSpec power;
   Time host_call;  ///< from a launch by the host until it sees the end, beyond the run of the device
   std::map<std::uint32_t, double> core_clock_scale;      ///< core[i].clock_scale; absent = 1
-  std::map<std::uint32_t, double> link_bandwidth_scale;  ///< link[i].bandwidth_scale; absent = 1
+  std::map<std::uint32_t, double> link_bandwidth_scale;  ///< link[i].bandwidth_scale; absent = 1, 0 = down
+  std::map<std::uint32_t, double> chip_hbm_scale;        ///< chip[i].hbm_scale: bandwidth of its stacks; absent = 1
+  std::map<std::uint32_t, double> chip_dma_scale;        ///< chip[i].dma_scale: rates of its DMA engines; absent = 1
 
   /// 2 x contraction rows per pass x columns x clock x cores, FLOP/s; zero where the array does not have the format.
   [[nodiscard]] double array_peak(Dtype dtype) const {

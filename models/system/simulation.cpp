@@ -33,6 +33,10 @@ RunRecord simulate(const MachineSpec& machine, const Job& job, const SimulationO
   return simulated.collect();
 }
 
+void check_ways(const MachineSpec& machine) {
+  static_cast<void>(Topology(machine.fabric, machine.chips, machine.link_bandwidth_scale));
+}
+
 std::size_t link_count(const MachineSpec& machine) {
   const Topology topology(machine.fabric, machine.chips, {});
   return topology.links().size();

@@ -26,6 +26,9 @@ struct SimulationOptions {
 /// Timeline::check_open() throws, before anything runs.
 [[nodiscard]] RunRecord simulate(const MachineSpec& machine, const Job& job, const SimulationOptions& options);
 
+/// Throws InputError, without a place, if links that are down leave no way between chips.
+void check_ways(const MachineSpec& machine);
+
 /// Links of the fabric, each direction by itself: what link[i].bandwidth_scale may name.
 [[nodiscard]] std::size_t link_count(const MachineSpec& machine);
 

@@ -23,8 +23,10 @@ const Numbers& plain_numbers() {
 const std::map<std::string, Numbers>& exceptions() {
   static const std::map<std::string, Numbers> kExceptions = {
       {"models/dma/dma_engines.h", {"36"}},                 // bits of a sequence number
+      {"models/interconnect/efa.cpp", {"4"}},               // links between two adapters
+      {"models/interconnect/efa.h", {"4"}},                 // the same
       {"models/interconnect/fabric.h", {"64"}},             // bytes of a cache line
-      {"models/interconnect/ring_search.cpp", {"4"}},  // corners of a square
+      {"models/interconnect/ring_search.cpp", {"4"}},       // corners of a square
       {"models/mechanism/calendar.h", {"4", "63"}},         // children in a heap, the sign bit of a sequence number
       {"models/mechanism/units.h", {"1'000'000'000'000"}},  // picoseconds per second
       {"models/neuroncore/activity.cpp", {"4"}},            // bytes of an FP32 partial sum
@@ -32,7 +34,8 @@ const std::map<std::string, Numbers>& exceptions() {
       {"models/program/instruction.h", {"4", "6", "0xffffffff"}},              // sizes of enumerations and records
       {"models/program/builder.cpp", {"22"}},  // instructions that a host has memory for
       {"models/program/program.h", {"7"}},     // reasons to wait
-      {"models/transport/address.h", {"26", "28", "36", "44", "56", "0x3", "0xff", "0xfff"}},  // fields of an address
+      {"models/transport/address.h",
+       {"12", "14", "16", "24", "36", "48", "0x3", "0xff", "0xfff"}},  // fields of an address
   };
   return kExceptions;
 }

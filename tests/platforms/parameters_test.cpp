@@ -79,7 +79,7 @@ TEST(ParameterTable, EveryParameterChangesItsOwnBytesOfTheMachine) {
   const auto bytes = [](const MachineSpec& m) {
     std::string all;
     const auto append = [&](const auto& part) { all.append(reinterpret_cast<const char*>(&part), sizeof(part)); };
-    append(m.chips), append(m.cores_per_chip), append(m.default_lnc);
+    append(m.chips), append(m.instances), append(m.cores_per_chip), append(m.default_lnc);
     append(m.core), append(m.dma), append(m.hbm), append(m.fabric), append(m.power), append(m.host_call);
     return all;
   };

@@ -9,6 +9,7 @@
 
 #include "models/mechanism/error.h"
 #include "models/power/energy.h"
+#include "tests/platforms/files.h"
 
 namespace trnsim {
 namespace {
@@ -26,6 +27,32 @@ double published(const Platform& platform, const std::string& name) {
 double provisioned_kw(const std::string& name) {
   const MachineSpec machine = load_platform(name).machine;
   return it_power(machine.power.chip.tdp, machine.chips, machine.power.system).count() / 1e3;
+}
+
+TEST(Instances, MultiplyChipsAndAllThatStandsAroundThem) {
+  const MachineSpec one = load_platform("trn2-48xlarge").machine;
+  const Platform two = load_platform("trn2-48xlarge", {{"machine.instances", "2", "--set"}});
+  EXPECT_EQ(two.machine.chips, 2 * one.chips);
+  EXPECT_EQ(two.machine.chips_per_instance(), one.chips);
+  const auto kw = [](const MachineSpec& m) { return it_power(m.power.chip.tdp, m.chips, m.power.system).count(); };
+  EXPECT_DOUBLE_EQ(kw(two.machine), 2 * kw(one));
+  EXPECT_DOUBLE_EQ(two.machine.power.system.price.count(), 2 * one.power.system.price.count());
+}
+
+TEST(Instances, NeedARowForEveryPropertyOfEfaAndPartsThatExist) {
+  const auto refusal = [](const std::string& platform, const std::vector<Override>& overrides) {
+    return sample::input_error([&] { static_cast<void>(load_platform(platform, overrides)); });
+  };
+  EXPECT_NE(refusal("trn2-3xlarge", {{"machine.instances", "2", "--set"}}).find("missing parameter efa.adapter"),
+            std::string::npos);
+  EXPECT_EQ(refusal("trn2-ultraserver", {{"machine.instances", "65536", "--set"}})
+                .find("--set: machine.instances: the instances have more than 1048576 chips together"),
+            0U);
+  EXPECT_EQ(refusal("trn2-48xlarge", {{"machine.instances", "2", "--set"}, {"chip[31].hbm_scale", "0.5", "--set"}}),
+            "");
+  EXPECT_EQ(refusal("trn2-48xlarge", {{"chip[16].hbm_scale", "0.5", "--set"}}),
+            "--set: chip[16].hbm_scale names no chip; this machine has chips 0 to 15");
+  EXPECT_EQ(load_platform("trn2-48xlarge", {{"link[3].state", "down", "--set"}}).machine.link_bandwidth_scale.at(3), 0);
 }
 
 TEST(Platforms, EveryOneResolvesAndEveryValueHasASource) {

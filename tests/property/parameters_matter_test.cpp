@@ -61,6 +61,9 @@ std::vector<SmallRun> runs() {
         {"query_tokens", "512"},
         {"context", "512"},
         {"causal", "no"}}},
+      {"trn1-32xlarge",
+       "all_to_all",
+       {{"machine.instances", "2"}, {"bytes", "1MiB"}, {"efa.oversubscription", "2"}, {"efa.proxy_latency", "7us"}}},
       {"trn2-48xlarge", "attention", {{"query_tokens", "512"}, {"context", "512"}}},
       {"trn2-48xlarge", "matmul", matmul("fp32")},
       {"trn2-48xlarge", "matmul", matmul("fp8")},
@@ -127,7 +130,7 @@ bool moves_something(const Parameter& parameter, const std::vector<SmallRun>& al
   const bool second_reading = parameter.name.find("level_table") != std::string_view::npos;
   const Assignments base = second_reading ? Assignments{{"fabric.link.reading", "level_table"}} : Assignments();
   for (const SmallRun& run : all) {
-    if (!applies_to(parameter.applies, run.resolved.machine.fabric.kind)) continue;
+    if (!applies_to(parameter.applies, run.resolved.machine)) continue;
     const auto now = std::find_if(run.resolved.parameters.begin(), run.resolved.parameters.end(),
                                   [&](const ResolvedParameter& p) { return p.name == parameter.name; });
     if (now == run.resolved.parameters.end()) continue;
@@ -141,10 +144,19 @@ bool moves_something(const Parameter& parameter, const std::vector<SmallRun>& al
   return false;
 }
 
+/// Those of `settings` that are of the platform.
+std::vector<Override> of_platform(const Assignments& settings) {
+  std::vector<Override> overrides;
+  for (const auto& [name, value] : settings) {
+    if (is_platform_parameter(name)) overrides.push_back({name, value, "--set"});
+  }
+  return overrides;
+}
+
 TEST(Parameters, EachMovesAResult) {
   std::vector<SmallRun> all = runs();
   for (SmallRun& run : all) {
-    run.resolved = load_platform(run.platform);
+    run.resolved = load_platform(run.platform, of_platform(run.settings));
     run.unchanged = answer(run, {});
   }
   for (const Parameter& parameter : parameter_table()) EXPECT_TRUE(moves_something(parameter, all)) << parameter.name;

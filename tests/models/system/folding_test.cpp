@@ -33,6 +33,16 @@ TEST(Folding, EqualReplicasOnStacksOfTheirOwnAreOneClass) {
   EXPECT_EQ(classes[0].members.size(), 8U);
 }
 
+TEST(Folding, ReplicasOnASlowChipAreAClassOfTheirOwn) {
+  for (auto scale : {&MachineSpec::chip_hbm_scale, &MachineSpec::chip_dma_scale}) {
+    MachineSpec machine = small_machine();
+    (machine.*scale)[1] = 0.5;
+    const std::vector<ReplicaClass> classes = folded(machine, pairs(machine, 8));
+    ASSERT_EQ(classes.size(), 2U);
+    EXPECT_EQ(classes[1].members, (std::vector<std::uint32_t>{2, 3}));
+  }
+}
+
 TEST(Folding, AReplicaWithASlowCoreIsItsOwnClass) {
   MachineSpec machine = small_machine();
   machine.core_clock_scale[3] = 0.5;
