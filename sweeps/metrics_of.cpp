@@ -1,6 +1,7 @@
 #include "sweeps/metrics_of.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <set>
 #include <string>
@@ -110,11 +111,28 @@ Time within_program(const Evaluation& e) {
   return e.record.elapsed - control.program_entry - control.program_exit;
 }
 
+/// A launch of a kernel on several cores by the host.
+Time kernel_launched(const Evaluation& e) {
+  const HostSpec& host = e.platform.machine.host;
+  const std::int64_t lanes = e.lowered.facts.lnc;
+  return host.kernel_launch + host.kernel_lane * lanes + std::max(e.record.elapsed, host.kernel_shortest);
+}
+
+/// Of all ranks before a graph that a framework launches: as many rounds as their number has doublings.
+Time barrier(const Evaluation& e) {
+  const auto rounds = std::bit_width(std::max(1U, e.lowered.facts.ranks) - 1);
+  return e.platform.machine.host.barrier_round * static_cast<std::int64_t>(rounds);
+}
+
 /// Time that latency, FLOP rate and HBM rate cover.
 Time covered(const Evaluation& e) {
   switch (e.lowered.facts.interval) {
     case Interval::kCall:
-      return e.record.elapsed + e.platform.machine.host_call;
+      return e.record.elapsed + e.platform.machine.host.call;
+    case Interval::kKernelLaunch:
+      return kernel_launched(e);
+    case Interval::kGraphLaunch:
+      return e.record.elapsed + e.platform.machine.host.call + barrier(e);
     case Interval::kSteady:
       return within_program(e);
     default:

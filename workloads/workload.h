@@ -42,6 +42,8 @@ enum class Interval : std::uint8_t {
   kIssue,            ///< the instruction that starts a transfer
   kTriggerToPacket,  ///< that instruction to the first packet
   kOccupancy,        ///< start to start of back-to-back transfers
+  kKernelLaunch,     ///< collectives: kernel entry and exit and what the host's launch of it costs
+  kGraphLaunch,      ///< collectives: the same of a graph that a framework launches on all ranks
 };
 
 /// Closed-form facts of the job, from model dimensions alone; what the counters are held against.
@@ -67,6 +69,7 @@ struct WorkloadFacts {
   std::string peak_dtype;                       ///< fastest matmul dtype used; empty: none
   std::uint64_t collective_bytes_per_rank = 0;  ///< closed form, payload one rank sends
   std::uint64_t vector_bytes = 0;               ///< collectives: of the whole vector
+  std::uint32_t ranks = 0;                      ///< collectives: of a group
   double bus_factor = 0;                        ///< collectives: bytes that a rank must send per byte of the vector
   Interval interval = Interval::kRun;           ///< single kernels and collectives
   std::string kernel;                           ///< single kernels: the operator that is the kernel

@@ -105,6 +105,7 @@ struct CollectiveCoreSpec {
   Time message_issue;        ///< occupancy per message released
   Time step;                 ///< trigger or semaphore arrival to the first descriptor of the messages that depend on it
   Bytes mesh_limit;          ///< largest collective that the runtime does by mesh
+  Bytes mesh_shard_limit;    ///< largest shard of a rank in them
   Bytes recursive_limit;     ///< largest that it does by recursive halving and doubling, where the chips form a cube
   bool pairs_ranks = false;  ///< whether it takes KangaRing, rings of pairs of ranks, for larger ones; else ring
   std::uint32_t slices = 1;  ///< parts of a chunk that go round a ring one behind the other

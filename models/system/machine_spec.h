@@ -14,6 +14,15 @@
 
 namespace trnsim {
 
+/// What launching by the host costs.
+struct HostSpec {
+  Time call;             ///< from a launch by the host until it sees the end, beyond the run of the device
+  Time kernel_launch;    ///< the same of a kernel with a collective over several cores, plus
+  Time kernel_lane;      ///< so much per physical core of a logical core
+  Time kernel_shortest;  ///< a run of the device below which such a launch takes no less time
+  Time barrier_round;  ///< barrier of the ranks before a graph that a framework launches, per doubling of their number
+};
+
 struct MachineSpec {
   std::string name;
   std::uint32_t chips = 0;      ///< of all instances together
@@ -25,7 +34,7 @@ struct MachineSpec {
   HbmSpec hbm;
   FabricSpec fabric;
   PowerSpec power;
-  Time host_call;  ///< from a launch by the host until it sees the end, beyond the run of the device
+  HostSpec host;
   std::map<std::uint32_t, double> core_clock_scale;      ///< core[i].clock_scale; absent = 1
   std::map<std::uint32_t, double> link_bandwidth_scale;  ///< link[i].bandwidth_scale; absent = 1, 0 = down
   std::map<std::uint32_t, double> chip_hbm_scale;        ///< chip[i].hbm_scale: bandwidth of its stacks; absent = 1

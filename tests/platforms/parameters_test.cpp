@@ -80,7 +80,7 @@ TEST(ParameterTable, EveryParameterChangesItsOwnBytesOfTheMachine) {
     std::string all;
     const auto append = [&](const auto& part) { all.append(reinterpret_cast<const char*>(&part), sizeof(part)); };
     append(m.chips), append(m.instances), append(m.cores_per_chip), append(m.default_lnc);
-    append(m.core), append(m.dma), append(m.hbm), append(m.fabric), append(m.power), append(m.host_call);
+    append(m.core), append(m.dma), append(m.hbm), append(m.fabric), append(m.power), append(m.host);
     return all;
   };
   for (const Parameter& parameter : parameter_table()) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -99,18 +100,42 @@ class Writer {
     if (shape.sent != kNoEvent) segment_.signal(sent, semaphores_[shape.sent]);
   }
 
+  /// Nothing on `streams` starts before the input is in the working buffer.
+  void copy_in(ProgramBuilder& program, const std::set<std::uint8_t>& streams) {
+    if (operands_.copied_in == 0) return;
+    const Handle copied = copy(operands_.copied_in, {});
+    for (const std::uint8_t s : streams) {
+      const SemaphoreId ready = program.semaphore(WaitReason::kDma);
+      segment_.signal(copied, ready);
+      segment_.wait(stream(s), ready, 1);
+      pending_[static_cast<std::size_t>(stream(s))] = 1;
+    }
+  }
+
   void finish(std::span<const Last> last) {
     std::array<bool, kStreamCount> waits{};
     for (const Last& end : last) {
       take(stream(end.stream), end.wait);
       waits[end.stream] = true;
     }
+    std::vector<Handle> ends;
     for (std::uint8_t s = 0; s < kStreamCount; ++s) {
-      if (waits[s]) segment_.emit(stream(s), Instruction{});
+      if (waits[s]) ends.push_back(segment_.emit(stream(s), Instruction{}));
     }
+    if (operands_.copied_out > 0) copy(operands_.copied_out, ends);
   }
 
  private:
+  Handle copy(std::uint64_t elements, std::span<const Handle> after) {
+    Transfer transfer;
+    transfer.bytes_per_repeat = Bytes(elements * operands_.element_bytes);
+    transfer.descriptors_per_repeat = descriptors(transfer.bytes_per_repeat);
+    transfer.generation = DescriptorGeneration::kPrebuilt;
+    transfer.traffic = Traffic::kCollective;
+    transfer.source = transfer.destination = operands_.memory;
+    return segment_.dma(Engine::kCollective, transfer, Count::constant(1), after);
+  }
+
   /// All but the last sources into one, in the receiver's place; leaves in `transfer` how many are left to read.
   void add_up_first(Engine engine, Transfer& transfer, const Shape& shape) {
     std::uint32_t left = shape.reads;
@@ -204,6 +229,9 @@ CoreJob Emitter::job_of(const Script& script) {
     builder.call(builder.segment(name_, [&](SegmentBuilder& segment) {
       segment.operator_is(name_);
       Writer writer(machine_, operands_, builder, segment, script.events());
+      std::set<std::uint8_t> streams;
+      for (const Shape& shape : shapes) streams.insert(shape.stream);
+      writer.copy_in(builder, streams);
       for (const Shape& shape : shapes) writer.step(shape);
       writer.finish(script.last());
     }));

@@ -16,6 +16,8 @@ namespace trnsim::collective {
 struct Operands {
   std::uint64_t element_bytes = 1;
   Space memory = Space::kHbm;
+  /// Elements that each member brings into a working buffer before, and out of it after: a kernel's own copies.
+  std::uint64_t copied_in = 0, copied_out = 0;
 };
 
 /// Programs of the members of one group. Members whose steps differ in nothing but addresses and partners share one.

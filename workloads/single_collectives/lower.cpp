@@ -21,7 +21,7 @@ using collective::Task;
 constexpr std::array<std::string_view, 7> kCollectives = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
                                                           "permute",    "broadcast",  "send_receive"};
 constexpr std::array<std::string_view, 3> kLevels = {"device", "kernel", "framework"};
-constexpr std::array kIntervals = {Interval::kSteady, Interval::kRun, Interval::kCall};
+constexpr std::array kIntervals = {Interval::kSteady, Interval::kKernelLaunch, Interval::kGraphLaunch};
 
 /// Bytes of the vector, in whole elements.
 std::uint64_t elements_of(const SettingReader& read, std::uint64_t element_bytes) {
@@ -58,6 +58,14 @@ const Algorithm& chosen(const SettingReader& read, const Place& place, const Tas
   return *algorithm;
 }
 
+/// A kernel and a framework move operands into a buffer that all ranks may write to, and results out of it.
+void copy_through_buffer(collective::Operands& operands, const Task& task, std::uint64_t ranks, std::uint32_t lnc) {
+  const std::uint64_t vector = ceil_div(task.elements, lnc);
+  const std::uint64_t shard = ceil_div(vector, ranks);
+  operands.copied_in = task.collective == Collective::kAllGather ? shard : vector;
+  operands.copied_out = task.collective == Collective::kReduceScatter ? shard : vector;
+}
+
 /// Bytes of the wire per byte of the vector that a rank cannot do with less of.
 double bus_factor(Collective collective, double ranks) {
   if (ranks < 2) return 0;
@@ -79,9 +87,12 @@ LoweredWorkload lower_collective(const SettingReader& read, const MachineSpec& m
   const std::uint32_t lnc = lnc_of(read, machine);
   const std::vector<RankGroup> groups = groups_of(read, machine.cores() / lnc);
   const Topology topology(machine.fabric, machine.chips, machine.link_bandwidth_scale);
-  const collective::Operands operands = {storage_bytes(1, read.dtype("dtype")),
-                                         read.space("collective_memory", "hbm", Space::kHbm)};
+  const auto level = read.choice<std::size_t, kLevels.size()>("level", kLevels);
+  collective::Operands operands;
+  operands.element_bytes = storage_bytes(1, read.dtype("dtype"));
+  operands.memory = read.space("collective_memory", "hbm", Space::kHbm);
   const Task task = task_of(read, machine, operands.element_bytes);
+  if (kIntervals[level] != Interval::kSteady) copy_through_buffer(operands, task, groups.front().size(), lnc);
   LoweredWorkload lowered;
   lowered.job.cores.resize(machine.cores());
   for (const RankGroup& group : groups) {
@@ -102,12 +113,13 @@ LoweredWorkload lower_collective(const SettingReader& read, const MachineSpec& m
   }
   WorkloadFacts& facts = lowered.facts;
   const auto ranks = static_cast<std::uint32_t>(groups.front().size());
-  facts.interval = kIntervals[static_cast<std::size_t>(read.choice<int, kLevels.size()>("level", kLevels))];
+  facts.interval = kIntervals[level];
   facts.lnc = lnc;
   facts.tp = ranks;
   facts.dp = static_cast<std::uint32_t>(groups.size());
   facts.idle_cores = machine.cores() - std::uint64_t{ranks} * lnc * groups.size();
   facts.vector_bytes = read.count("bytes");
+  facts.ranks = ranks;
   facts.bus_factor = bus_factor(task.collective, ranks);
   set_roofline(lowered, machine, Dtype::kBf16, 0);
   return lowered;

@@ -64,14 +64,15 @@ class Mesh {
  private:
   [[nodiscard]] Part mine(std::uint32_t rank) const { return lane_part(shards_[rank], place_.lanes, lane_); }
 
-  /// Every shard into a slot at its owner: slot d - 1 for what comes over distance d. The sum goes to the own output,
+  /// Every shard into a slot at its owner, one for each of the other ranks. The sum goes to the own output,
   /// to element `at` + the lane's part.
   void scatter(std::uint64_t at) {
     for (std::uint32_t distance = 1; distance <= others_; ++distance) {
       const std::uint32_t owner = peers_[distance];
       const Part shard = shards_[owner];
       const Part part = mine(owner);
-      const std::uint64_t slot = (distance - 1) * shard.count + (part.first - shard.first);
+      const std::uint64_t among_others = rank_ - (rank_ > owner ? 1U : 0U);
+      const std::uint64_t slot = among_others * shard.count + (part.first - shard.first);
       send(message(place_.member(owner, lane_), Buffer::kInput, part, Buffer::kScratch, slot), partial_);
     }
     const Part shard = shards_[rank_];
