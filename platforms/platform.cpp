@@ -237,7 +237,23 @@ std::string place_of(const Entries& entries, std::initializer_list<const char*> 
   return entries.at(*names.begin()).place_of_value;
 }
 
+// A matmul puts one FP32 per partition into a bank at least, and an engine empties a bank into SBUF.
+void check_core(const Entries& entries, const CoreSpec& core) {
+  const std::uint64_t least = std::uint64_t{core.psum_banks} * sizeof(float);
+  if (core.psum_per_partition.count() < least) {
+    refuse(place_of(entries, {"core.psum.per_partition", "core.psum.banks"}),
+           "core.psum.per_partition leaves a bank no room for one FP32; " + std::to_string(core.psum_banks) +
+               " banks need " + std::to_string(least) + "B or more");
+  }
+  if (core.sbuf_per_partition < core.psum_bank()) {
+    refuse(place_of(entries, {"core.sbuf.per_partition", "core.psum.per_partition", "core.psum.banks"}),
+           "core.sbuf.per_partition holds less than one PSUM bank; use " + std::to_string(core.psum_bank().count()) +
+               "B or more");
+  }
+}
+
 void check_machine(const Entries& entries, const MachineSpec& machine) {
+  check_core(entries, machine.core);
   if (machine.cores_per_chip % machine.hbm.stacks != 0) {
     refuse(place_of(entries, {"chip.hbm.stacks", "chip.cores"}),
            "chip.cores must be a multiple of chip.hbm.stacks; each stack serves equally many cores");

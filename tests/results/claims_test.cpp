@@ -41,7 +41,7 @@ TEST(Claims, ThePageIsThatOfTheCommittedPoints) {
   std::ifstream file(TRNSIM_ROOT "/docs/claims.md");
   std::ostringstream page;
   page << file.rdbuf();
-  EXPECT_EQ(page.str(), claims_page(committed()));
+  EXPECT_EQ(page.str(), claims_page(committed(), "results/published/claims"));
 }
 
 TEST(Claims, CoverTheShapesThatWereFixed) {

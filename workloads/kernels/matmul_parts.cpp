@@ -18,11 +18,7 @@ std::vector<Range> cut(Range range, std::uint64_t step) {
 }
 
 TileShape::TileShape(const CoreSpec& core, Dtype dtype, bool turned)
-    : m(features_per_tile(core)),
-      n(core.moving_columns()),
-      k(is_microscaled(dtype)  ? core.tensor.mx_rows
-        : dtype == Dtype::kFp8 ? core.tensor.fp8_rows
-                               : core.tensor.rows) {
+    : m(features_per_tile(core)), n(core.moving_columns()), k(contraction_rows(core, dtype)) {
   if (turned) k = std::min(k, m);
 }
 

@@ -52,8 +52,10 @@ void KernelWriter::share_psum(std::uint64_t sums) {
                           std::to_string(core().psum_banks));
   }
   rings_.psum_slot = half / kPsumBuffers * bank;
+  rings_.psum_buffers = kPsumBuffers;
   rings_.psum = this->program().psum_ring(Bytes(rings_.psum_slot * kFp32Bytes), kPsumBuffers);
   const std::uint32_t sum_buffers = sums <= half / kPsumBuffers * bank ? kPsumBuffers : 1;
+  rings_.sums_buffers = sum_buffers;
   rings_.sums_slot = half / sum_buffers * bank;
   rings_.sums = this->program().psum_ring(Bytes(rings_.sums_slot * kFp32Bytes), sum_buffers);
 }
@@ -62,13 +64,13 @@ std::uint64_t features_per_tile(const CoreSpec& core) {
   return std::min({core.partitions, core.tensor.rows, core.tensor.columns});
 }
 
-std::uint64_t TileWriter::share(std::uint64_t count) const {
-  return count / lnc_ + static_cast<std::uint64_t>(lane_ < count % lnc_);
+std::uint64_t contraction_rows(const CoreSpec& core, Dtype dtype) {
+  if (is_microscaled(dtype)) return core.tensor.mx_rows;
+  return dtype == Dtype::kFp8 ? core.tensor.fp8_rows : core.tensor.rows;
 }
 
-std::uint64_t TileWriter::contraction_rows(Dtype dtype) const {
-  if (is_microscaled(dtype)) return core().tensor.mx_rows;
-  return dtype == Dtype::kFp8 ? core().tensor.fp8_rows : core().tensor.rows;
+std::uint64_t TileWriter::share(std::uint64_t count) const {
+  return count / lnc_ + static_cast<std::uint64_t>(lane_ < count % lnc_);
 }
 
 std::uint64_t TileWriter::passes(std::uint64_t contraction, Dtype dtype) const {
