@@ -273,6 +273,11 @@ void check_machine(const Entries& entries, const MachineSpec& machine) {
            "the fabric joins " + std::to_string(shape) + " chips, machine.chips says " + std::to_string(machine.chips) +
                "; they must be equal");
   }
+  if (f.kind == FabricKind::kSwitched && f.chips_per_sled % f.planes != 0) {
+    refuse(place_of(entries, {"fabric.planes", "fabric.chips_per_sled"}),
+           "fabric.planes must divide fabric.chips_per_sled, which is " + std::to_string(f.chips_per_sled) +
+               "; each plane serves equally many chips of a sled");
+  }
   for (const auto& [core, scale] : machine.core_clock_scale) {
     if (core < machine.cores()) continue;
     const std::string name = "core[" + std::to_string(core) + "].clock_scale";

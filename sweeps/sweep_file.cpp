@@ -20,7 +20,7 @@ constexpr std::uint64_t kMaxPoints = 20'000;
 
 /// What a column of a sweep means.
 struct Column {
-  enum class Kind { kSetting, kId, kGroup, kNote, kExpect, kLow, kHigh, kTolerance };
+  enum class Kind { kSetting, kId, kGroup, kClass, kNote, kExpect, kLow, kHigh, kTolerance };
   Kind kind = Kind::kSetting;
   std::string name;   ///< of the parameter or metric
   std::string error;  ///< where there is no such parameter or metric
@@ -54,6 +54,7 @@ Column column_of(const CsvFile& file, std::size_t index) {
   const std::string& text = file.header.fields[index].text;
   if (text == "id") return {Column::Kind::kId, text, {}};
   if (text == "group") return {Column::Kind::kGroup, text, {}};
+  if (text == "class") return {Column::Kind::kClass, text, {}};
   if (text == "source") return {Column::Kind::kNote, text, {}};
   if (text == "tolerance") return {Column::Kind::kTolerance, text, {}};
   for (const auto& [prefix, kind] : {std::pair{"expect.", Column::Kind::kExpect}, std::pair{"low.", Column::Kind::kLow},
@@ -195,16 +196,16 @@ class Reader {
     return point;
   }
 
-  /// What the row says of its point: group and checks.
+  /// What the row says of its point: group, class and checks.
   void add_notes(const CsvRow& row, const std::string& id) {
     if (!ids_.try_emplace(id, row.line).second) {
       throw InputError(file_.at(
           row, 0, "duplicate id '" + id + "', first in line " + std::to_string(ids_[id]) + "; ids must differ"));
     }
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-      if (columns_[c].kind == Column::Kind::kGroup && !row.fields[c].text.empty()) {
-        sweep_.groups[id] = row.fields[c].text;
-      }
+      if (row.fields[c].text.empty()) continue;
+      if (columns_[c].kind == Column::Kind::kGroup) sweep_.groups[id] = row.fields[c].text;
+      if (columns_[c].kind == Column::Kind::kClass) sweep_.classes[id] = row.fields[c].text;
     }
     add_checks(row, id);
   }

@@ -32,8 +32,9 @@ struct RefusedRow {
 struct Sweep {
   std::vector<Point> points;
   std::vector<Check> checks;
-  std::vector<RefusedRow> refused;            ///< with WrongRows::kKept alone
-  std::map<std::string, std::string> groups;  ///< by id of point or refused row: its cell `group`, if not empty
+  std::vector<RefusedRow> refused;             ///< with WrongRows::kKept alone
+  std::map<std::string, std::string> groups;   ///< by id of point or refused row: its cell `group`, if not empty
+  std::map<std::string, std::string> classes;  ///< the same of `class`
 };
 
 /// What becomes of a row that sets an unknown parameter or metric, or an unknown platform, workload or option.

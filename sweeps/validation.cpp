@@ -19,14 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kNanosecondsPerMicrosecond = 1e3;
-/// Kernels whose schedule is published are held to this, all others to more.
-constexpr double kKnownSchedule = 0.10;
-
-std::string class_of(const std::string& file, double tolerance) {
-  std::string stem = fs::path(file).stem().string();
-  if (stem != "kernel") return stem;
-  return tolerance <= kKnownSchedule ? "kernel, schedule known" : "kernel, other";
-}
 
 constexpr double kSmallestExpected = 1e-12;  ///< below, a relative error says nothing
 
@@ -86,7 +78,8 @@ class Reader {
     m.metric = check.metric;
     m.expected = *check.expected;
     m.bound = check.tolerance;
-    m.kind = class_of(file, check.tolerance);
+    const auto kind = sweep.classes.find(check.id);
+    m.kind = kind != sweep.classes.end() ? kind->second : fs::path(file).stem().string();
     const auto group = sweep.groups.find(check.id);
     m.group = group != sweep.groups.end() ? group->second : group_of(check.id);
     if (!seen_.insert({m.id, m.metric}).second) {
@@ -191,7 +184,7 @@ std::string validation_folder() {
 
 std::vector<std::string> validation_files() {
   std::vector<std::string> files;
-  for (const char* name : {"instruction.csv", "memory.csv", "kernel.csv", "layer.csv"}) {
+  for (const char* name : {"instruction.csv", "memory.csv", "kernel.csv", "layer.csv", "collective.csv"}) {
     files.push_back((fs::path(validation_folder()) / name).string());
   }
   return files;

@@ -24,7 +24,7 @@ struct Validation {
 /// The folder with the published measurements and the notes beside them.
 [[nodiscard]] std::string validation_folder();
 
-/// Its instruction.csv, memory.csv, kernel.csv and layer.csv.
+/// Its instruction.csv, memory.csv, kernel.csv, layer.csv and collective.csv.
 [[nodiscard]] std::vector<std::string> validation_files();
 
 /// Reads the rows of `files` whose id begins with `filter`. A row that the simulator does not understand is a

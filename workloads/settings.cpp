@@ -35,7 +35,7 @@ ModelShape model_of(const SettingReader& read) {
 }
 
 Dtype expert_dtype_of(const SettingReader& read, const MachineSpec& machine) {
-  const bool microscaling = machine.core.tensor.mx_rows > 0 && machine.core.vector.quantize_mx_rate > 0;
+  const bool microscaling = machine.core.tensor.mxfp4_rows > 0 && machine.core.vector.quantize_mx_rate > 0;
   if (read.is_auto("precision")) return microscaling ? Dtype::kMxfp4 : Dtype::kBf16;
   const std::string& word = read.word("precision");
   if (word == "bf16") return Dtype::kBf16;

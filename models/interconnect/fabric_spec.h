@@ -29,12 +29,13 @@ struct FabricKindInfo {
 inline constexpr std::array kFabricKinds = {
     FabricKindInfo{"none", "one chip alone"},
     FabricKindInfo{"torus", "x*y chips per server joined by XY links, servers by Z links; X, then Y, then Z"},
-    FabricKindInfo{"switched", "racks of sleds; sled switch or direct pair, a switch plane per chip position"},
+    FabricKindInfo{"switched",
+                   "racks of sleds; sled switch or direct links; switch planes to which chips go by position"},
 };
 
 /// Torus: x*y chips per server joined by XY links, z servers joined by Z links.
-/// Switched: racks of sleds of chips; a sled switch (or direct pair), one switch plane per chip position,
-/// direct cross-rack links between equal positions.
+/// Switched: racks of sleds of chips; a sled switch (or direct links), switch planes in each rack to which the chips of
+/// a sled are dealt by position, direct cross-rack links between equal positions.
 struct FabricSpec {
   FabricKind kind = FabricKind::kNone;
   LinkReading reading = LinkReading::kLanes;
@@ -42,6 +43,7 @@ struct FabricSpec {
   std::uint32_t torus_x = 0, torus_y = 0, torus_z = 0;
   LinkLevelSpec xy, z;
   std::uint32_t racks = 0, sleds_per_rack = 0, chips_per_sled = 0;
+  std::uint32_t planes = 0;  ///< of a rack; divides chips_per_sled
   bool sled_switch = false;  ///< true: switch joins the sled's chips; false: direct links
   LinkLevelSpec sled, rack, cross_rack;
   Time switch_latency;        ///< port to port

@@ -4,10 +4,11 @@ namespace trnsim {
 
 Switched::Switched(const FabricSpec& spec)
     : Shape(spec, spec.racks * spec.sleds_per_rack * spec.chips_per_sled,
-            (spec.sled_switch ? spec.racks * spec.sleds_per_rack : 0) + spec.racks * spec.chips_per_sled),
+            (spec.sled_switch ? spec.racks * spec.sleds_per_rack : 0) + spec.racks * spec.planes),
       racks_(spec.racks),
       sleds_(spec.sleds_per_rack),
       positions_(spec.chips_per_sled),
+      planes_(spec.planes),
       sled_switch_(spec.sled_switch) {
   for (std::uint32_t chip = 0; chip < chips(); ++chip) build_sled(spec, chip);
   for (std::uint32_t chip = 0; chip < chips(); ++chip) {
@@ -39,7 +40,7 @@ void Switched::build_sled(const FabricSpec& spec, std::uint32_t chip) {
 // Links of one chip to several others are numbered by the other's place, the own place left out.
 Step Switched::next(std::uint32_t node, std::uint32_t to, bool /*even*/) const {
   if (node >= first_plane()) {
-    const std::uint32_t chip = at((node - first_plane()) / positions_, sled(to), position(to));
+    const std::uint32_t chip = at((node - first_plane()) / planes_, sled(to), position(to));
     return {to_plane_[chip] + 1, chip};
   }
   if (node >= chips()) {
@@ -48,11 +49,13 @@ Step Switched::next(std::uint32_t node, std::uint32_t to, bool /*even*/) const {
   }
   const std::uint32_t own = position(node);
   const std::uint32_t wanted = position(to);
-  if (own != wanted) {
+  const bool other_sled = sled(node) != sled(to);
+  const bool same_plane = own % planes_ == wanted % planes_;
+  if (own != wanted && !(other_sled && same_plane)) {
     if (sled_switch_) return {to_sled_[node], sled_node(node)};
     return {to_sled_[node] + wanted - (wanted > own ? 1 : 0), node - own + wanted};
   }
-  if (sled(node) != sled(to)) return {to_plane_[node], plane(node)};
+  if (other_sled) return {to_plane_[node], plane(node)};
   return {to_racks_[node] + rack(to) - (rack(to) > rack(node) ? 1 : 0), to};
 }
 
@@ -62,7 +65,7 @@ std::string Switched::switch_name(std::uint32_t node) const {
     return "rack" + std::to_string(index / sleds_) + ".sled" + std::to_string(index % sleds_);
   }
   const std::uint32_t index = node - first_plane();
-  return "rack" + std::to_string(index / positions_) + ".plane" + std::to_string(index % positions_);
+  return "rack" + std::to_string(index / planes_) + ".plane" + std::to_string(index % planes_);
 }
 
 }  // namespace trnsim

@@ -5,11 +5,11 @@
 
 namespace trnsim {
 
-/// Chip = (rack * sleds + sled) * chips_per_sled + position. A switch (or direct links) joins a sled, a switch plane
-/// the chips of equal position in a rack, direct links the chips of equal sled and position in all racks. A message
-/// goes inside the sled to the chip at the destination's position, through that chip's plane to the destination's sled,
-/// across racks last.
-/// Links are numbered by level (sled, rack, cross_rack), then by chip, for switch ports out of the chip before into it.
+/// Chip = (rack * sleds + sled) * chips_per_sled + position. A switch (or direct links) joins a sled, switch plane
+/// `position mod planes` the chips of those positions in a rack, direct links the chips of equal sled and position in
+/// all racks. A message to another sled of a plane that its chip is not on goes first inside the sled to the chip at
+/// the destination's position; then through the plane to the destination's sled and position; across racks last. Links
+/// are numbered by level (sled, rack, cross_rack), then by chip, for switch ports out of the chip before into it.
 class Switched : public Shape {
  public:
   explicit Switched(const FabricSpec& spec);
@@ -31,10 +31,10 @@ class Switched : public Shape {
   [[nodiscard]] std::uint32_t sled_node(std::uint32_t chip) const { return chips() + chip / positions_; }
   [[nodiscard]] std::uint32_t first_plane() const { return chips() + (sled_switch_ ? racks_ * sleds_ : 0); }
   [[nodiscard]] std::uint32_t plane(std::uint32_t chip) const {
-    return first_plane() + rack(chip) * positions_ + position(chip);
+    return first_plane() + rack(chip) * planes_ + position(chip) % planes_;
   }
 
-  std::uint32_t racks_, sleds_, positions_;
+  std::uint32_t racks_, sleds_, positions_, planes_;
   bool sled_switch_;
   std::vector<std::uint32_t> to_sled_;   ///< by chip: first link into its sled; a switch port's way back follows it
   std::vector<std::uint32_t> to_plane_;  ///< by chip: link to its plane; the way back follows it

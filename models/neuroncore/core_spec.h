@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "models/mechanism/units.h"
+#include "models/program/dtype.h"
 
 namespace trnsim {
 
@@ -22,15 +23,30 @@ struct TensorSpec {
   std::uint32_t fp32_passes = 0;       ///< passes per FP32 matmul, each with weights of its own
   std::uint32_t fp32_row_cycles = 0;   ///< cycles per moving row in FP32
   std::uint32_t fp32_transpose_passes = 0;
-  std::uint32_t fp8_rows = 0;  ///< contraction depth of one FP8 pass
-  std::uint32_t mx_rows = 0;   ///< contraction depth of one MX pass; 0 = no microscaling
-  Time fill;                   ///< end of issue to result visible, beyond the drain
-  std::uint32_t drain = 0;     ///< array cycles from the last row to its result
-  bool limiter = false;        ///< dI/dt limiter present
+  std::uint32_t fp8_rows = 0;    ///< contraction depth of one FP8 pass
+  std::uint32_t mx_rows = 0;     ///< contraction depth of one MXFP8 pass; 0 = no microscaling
+  std::uint32_t mxfp4_rows = 0;  ///< contraction depth of one MXFP4 pass; 0 = no microscaling
+  Time fill;                     ///< end of issue to result visible, beyond the drain
+  std::uint32_t drain = 0;       ///< array cycles from the last row to its result
+  bool limiter = false;          ///< dI/dt limiter present
   Time limiter_window;
   double limiter_open = 0;      ///< activity of a window above which the next runs at full rate
   double limiter_close = 0;     ///< activity of a window below which the next is limited
   double limiter_fraction = 0;  ///< rate while limited
+
+  /// Contraction depth of one pass; 0 where the array does not have the format.
+  [[nodiscard]] std::uint32_t contraction_rows(Dtype dtype) const {
+    switch (dtype) {
+      case Dtype::kMxfp4:
+        return mxfp4_rows;
+      case Dtype::kMxfp8:
+        return mx_rows;
+      case Dtype::kFp8:
+        return fp8_rows;
+      default:
+        return rows;
+    }
+  }
 };
 
 /// Vector, scalar and GpSimd engines: `lanes` partitions in parallel.

@@ -32,9 +32,8 @@ struct MachineSpec {
   /// 2 x contraction rows per pass x columns x clock x cores, FLOP/s; zero where the array does not have the format.
   [[nodiscard]] double array_peak(Dtype dtype) const {
     const TensorSpec& t = core.tensor;
-    const std::uint32_t rows = is_microscaled(dtype) ? t.mx_rows : dtype == Dtype::kFp8 ? t.fp8_rows : t.rows;
     const double passes = dtype == Dtype::kFp32 ? double{1} * t.fp32_passes * t.fp32_row_cycles : 1;
-    return 2.0 * rows * t.columns * static_cast<double>(t.clock.count()) * cores() / passes;
+    return 2.0 * t.contraction_rows(dtype) * t.columns * static_cast<double>(t.clock.count()) * cores() / passes;
   }
   [[nodiscard]] std::uint32_t cores() const { return chips * cores_per_chip; }
   [[nodiscard]] std::uint32_t chips_per_instance() const { return chips / instances; }

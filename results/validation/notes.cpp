@@ -192,7 +192,7 @@ std::vector<Prior> read_priors(const std::string& path) {
 
 void find_points(Calibration& calibration, const std::vector<std::string>& known) {
   // Class, generation, experiment: I-T2-PE-bf16, M-DMA-CURVE-32.
-  static const std::regex kId(R"(\b[IMKL]-[A-Z][A-Z0-9]*-[\w.-]*\w)");
+  static const std::regex kId(R"(\b[CIKLM]-[A-Z][A-Z0-9]*-[\w.-]*\w)");
   const std::string& text = calibration.source;
   for (std::sregex_iterator word(text.begin(), text.end(), kId), end; word != end; ++word) {
     const bool there = std::find(known.begin(), known.end(), word->str()) != known.end();

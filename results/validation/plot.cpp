@@ -11,17 +11,20 @@
 namespace trnsim {
 namespace {
 
+/// Told apart by those who do not see colours, too (palette of Okabe and Ito). Marks are paths around the origin.
+constexpr std::array<const char*, 6> kColours = {"#0072b2", "#009e73", "#d55e00", "#cc79a7", "#000000", "#e69f00"};
+constexpr std::array<const char*, 6> kMarks = {
+    "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z", "M-4 -4h8v8h-8z",   "M0 -5L5 4H-5z",
+    "M0 -5.5L5.5 0L0 5.5L-5.5 0z",         "M-5 -3L5 -3L0 5z", "M-5 -2h10v4h-10z"};
+
 struct Style {
   const char* colour;
-  const char* mark;  ///< path around the origin
+  const char* mark;
 };
-/// Told apart by those who do not see colours, too (palette of Okabe and Ito).
-constexpr std::array<Style, 6> kStyles = {Style{"#0072b2", "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z"},
-                                          Style{"#009e73", "M-4 -4h8v8h-8z"},
-                                          Style{"#d55e00", "M0 -5L5 4H-5z"},
-                                          Style{"#cc79a7", "M0 -5.5L5.5 0L0 5.5L-5.5 0z"},
-                                          Style{"#000000", "M-5 -3L5 -3L0 5z"},
-                                          Style{"#e69f00", "M-5 -2h10v4h-10z"}};
+/// Of the class `index`: each round through the colours pairs them with other marks.
+Style style_of(std::size_t index) {
+  return {kColours[index % kColours.size()], kMarks[(index + index / kColours.size()) % kMarks.size()]};
+}
 
 struct Mark {
   double x, y;  ///< measured, predicted, in the unit of the panel
@@ -121,7 +124,7 @@ std::string proportion(const Panel& p, double factor, const char* look) {
 }
 
 std::string mark(const Mark& m, double x, double y) {
-  const Style& style = kStyles[m.style % kStyles.size()];
+  const Style style = style_of(m.style);
   return "<path transform=\"translate(" + number(x) + " " + number(y) + ")\" d=\"" + style.mark + "\" fill=\"" +
          style.colour + "\" fill-opacity=\"0.65\" stroke=\"" + style.colour + "\"><title>" + escaped(m.label) +
          "</title></path>\n";
@@ -199,7 +202,7 @@ std::string validation_plot(const std::vector<Measurement>& measurements) {
       text_at(
           20, 54,
           drawn_of + (drawn_points == measurements.size() ? "" : "; the others do not run yet and count as misses")) +
-      drawn(times, bounds) + drawn(rates, bounds) + legend(classes, bounds, 770, 470);
+      drawn(times, bounds) + drawn(rates, bounds) + legend(classes, bounds, 770, 440);
   return svg + "</svg>\n";
 }
 

@@ -65,6 +65,7 @@ std::vector<SmallRun> runs() {
       {"trn2-48xlarge", "matmul", matmul("fp32")},
       {"trn2-48xlarge", "matmul", matmul("fp8")},
       {"trn3-ultraserver-gen1", "matmul", matmul("mxfp8")},
+      {"trn3-3xlarge", "matmul", matmul("mxfp4")},
       {"trn2-48xlarge", "gpt-oss-120b-decode", decode({{"tp", "16"}})},
       {"trn3-ultraserver-gen1", "gpt-oss-120b-decode", decode({{"tp", "32"}})},
       {"trn3-ultraserver-gen2", "gpt-oss-120b-decode", decode({{"tp", "64"}})},

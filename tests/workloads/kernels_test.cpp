@@ -41,7 +41,7 @@ void expect_legal(const MachineSpec& machine, const Job& job) {
       return;
     }
     const TensorSpec& t = machine.core.tensor;
-    EXPECT_LE(i.rows, is_microscaled(i.dtype) ? t.mx_rows : i.dtype == Dtype::kFp8 ? t.fp8_rows : t.rows);
+    EXPECT_LE(i.rows, t.contraction_rows(i.dtype));
     EXPECT_LE(i.columns, t.columns);
     EXPECT_LE(step.free, t.max_moving);
   };

@@ -41,6 +41,7 @@ inline MachineSpec invented_machine() {
   m.core.tensor.columns = 80;
   m.core.tensor.fp8_rows = 160;
   m.core.tensor.mx_rows = 400;
+  m.core.tensor.mxfp4_rows = 720;
   m.core.tensor.max_moving = 384;
   m.core.vector.quantize_mx_rate = 2;
   m.core.control.semaphores = 64;

@@ -257,7 +257,7 @@ TEST(Model, WhatACoreHasNotIsInfeasibleOrDoneWithout) {
   } catch (const InfeasibleError& error) {
     EXPECT_NE(std::string(error.what()).find("use precision=bf16"), std::string::npos) << error.what();
   }
-  machine.core.tensor.mx_rows = 0;
+  machine.core.tensor.mx_rows = machine.core.tensor.mxfp4_rows = 0;
   machine.core.vector.exponential_rate = 0;
   machine.dma.hardware_generators = 0;
   for (const char* workload : {kDecode, kPrefill}) test::expect_conserved(test::lowered(machine, workload, small));

@@ -99,12 +99,12 @@ class Writer {
   }
 
   void finish(std::span<const Last> last) {
-    std::array<bool, kStreams> waits{};
+    std::array<bool, kStreamCount> waits{};
     for (const Last& end : last) {
       take(stream(end.stream), end.wait);
       waits[end.stream] = true;
     }
-    for (std::uint8_t s = 0; s < kStreams; ++s) {
+    for (std::uint8_t s = 0; s < kStreamCount; ++s) {
       if (waits[s]) segment_.emit(stream(s), Instruction{});
     }
   }

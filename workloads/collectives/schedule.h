@@ -11,6 +11,8 @@
 #include <limits>
 #include <vector>
 
+#include "models/program/instruction.h"
+
 namespace trnsim {
 
 enum class Collective : std::uint8_t {
@@ -44,8 +46,6 @@ using Event = std::uint32_t;
 inline constexpr Event kNoEvent = std::numeric_limits<Event>::max();
 inline constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
 
-inline constexpr std::uint8_t kStreams = 4;  // streams of a core, AWS Neuron collectives documentation
-
 struct Wait {
   Event event = kNoEvent;
   std::uint32_t count = 0;  ///< counts taken away
@@ -65,7 +65,7 @@ struct Step {
   Event sent = kNoEvent;     ///< counts one here when all has left (or, locally, is written)
   /// Steps of one channel of a stream leave in order, and arrive in order at one receiver; channels run side by side.
   std::uint8_t channel = 0;
-  std::uint8_t stream = 0;      ///< of the CC-cores, below kStreams: steps of one stream are issued in order
+  std::uint8_t stream = 0;      ///< of the CC-cores, below kStreamCount: steps of one stream are issued in order
   std::array<Wait, 4> waits{};  ///< kNoEvent = unused
 };
 
@@ -80,13 +80,17 @@ struct Place {
   std::vector<std::vector<std::uint32_t>> rings;
   /// cube[d][c] = neighbour of chip c along dimension d, if the chips form a hypercube; else empty.
   std::vector<std::vector<std::uint32_t>> cube;
-  /// Extents, last dimension fastest, if the chips form a torus and their numbers are their places in it; else empty.
-  std::vector<std::uint32_t> torus;
+  /// By chip: where it stands, one number per dimension; or empty.
+  std::vector<std::vector<std::uint32_t>> coordinates;
+  /// By instance, if there are several: its ranks alone, in order of their numbers here.
+  std::vector<Place> within;
 
   [[nodiscard]] std::uint32_t members() const { return ranks * lanes; }
   [[nodiscard]] std::uint32_t member(std::uint32_t rank, std::uint32_t lane) const { return rank * lanes + lane; }
   [[nodiscard]] std::uint32_t chips() const { return static_cast<std::uint32_t>(instance.size()); }
 };
+
+struct Algorithm;
 
 /// What is to be done.
 struct Task {
@@ -98,6 +102,9 @@ struct Task {
   std::uint32_t slices = 1;  ///< parts of a chunk that travel one behind the other, where the algorithm slices; >= 1
   std::uint32_t shift = 1;   ///< kPermute
   std::uint32_t root = 0;    ///< kBroadcast
+  /// What a hierarchical algorithm runs within an instance and between instances; null: as it likes.
+  const Algorithm* inner = nullptr;
+  const Algorithm* outer = nullptr;
 };
 
 /// What a stream waits for at its end.

@@ -18,7 +18,7 @@ std::vector<Range> cut(Range range, std::uint64_t step) {
 }
 
 TileShape::TileShape(const CoreSpec& core, Dtype dtype, bool turned)
-    : m(features_per_tile(core)), n(core.moving_columns()), k(contraction_rows(core, dtype)) {
+    : m(features_per_tile(core)), n(core.moving_columns()), k(core.tensor.contraction_rows(dtype)) {
   if (turned) k = std::min(k, m);
 }
 

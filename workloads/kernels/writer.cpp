@@ -64,13 +64,12 @@ std::uint64_t features_per_tile(const CoreSpec& core) {
   return std::min({core.partitions, core.tensor.rows, core.tensor.columns});
 }
 
-std::uint64_t contraction_rows(const CoreSpec& core, Dtype dtype) {
-  if (is_microscaled(dtype)) return core.tensor.mx_rows;
-  return dtype == Dtype::kFp8 ? core.tensor.fp8_rows : core.tensor.rows;
-}
-
 std::uint64_t TileWriter::share(std::uint64_t count) const {
   return count / lnc_ + static_cast<std::uint64_t>(lane_ < count % lnc_);
+}
+
+std::uint64_t TileWriter::contraction_rows(Dtype dtype) const {
+  return core().tensor.contraction_rows(dtype);
 }
 
 std::uint64_t TileWriter::passes(std::uint64_t contraction, Dtype dtype) const {

@@ -37,9 +37,6 @@ enum class Queue : std::uint8_t {
 /// Features of an activation that one tile holds, one per partition.
 [[nodiscard]] std::uint64_t features_per_tile(const CoreSpec& core);
 
-/// Contraction depth of one pass of the array.
-[[nodiscard]] std::uint64_t contraction_rows(const CoreSpec& core, Dtype dtype);
-
 /// Emits instructions of one physical core, sized by the target's spec alone.
 class TileWriter {
  public:
@@ -66,7 +63,7 @@ class TileWriter {
   /// Features of one tile: what the array puts out in one pass and takes in again, on as many partitions.
   [[nodiscard]] std::uint64_t tile_width() const { return features_per_tile(core()); }
   [[nodiscard]] std::uint64_t tiles(std::uint64_t count) const { return ceil_div(count, tile_width()); }
-  [[nodiscard]] std::uint64_t contraction_rows(Dtype dtype) const { return trnsim::contraction_rows(core(), dtype); }
+  [[nodiscard]] std::uint64_t contraction_rows(Dtype dtype) const;
   [[nodiscard]] std::uint64_t passes(std::uint64_t contraction, Dtype dtype) const;
   /// Elements per partition of a [features x tokens] tensor that has features on the partitions.
   [[nodiscard]] std::uint64_t free_elements(std::uint64_t features, std::uint64_t tokens) const {

@@ -18,11 +18,12 @@ std::vector<std::string_view> preferred(const Place& place, const Task& task, st
                                         const CollectiveCoreSpec& spec) {
   switch (task.collective) {
     case Collective::kAllToAll:
-      return {"hierarchical_all_to_all", "direct"};
+      return {"hierarchical", "direct"};
     case Collective::kPermute:
       return {"permute"};
     case Collective::kBroadcast:
-      return {"broadcast"};
+      if (bytes <= spec.mesh_limit.count()) return {"broadcast_tree"};
+      return {"broadcast_chain"};
     case Collective::kSendReceive:
       return {"send_receive"};
     default:

@@ -81,18 +81,6 @@ void check_groups(const WorkloadParameter& parameter, const std::vector<RankGrou
   }
 }
 
-using Order = std::vector<std::uint32_t>;
-
-std::vector<Order> numbered(const std::vector<std::vector<ChipId>>& orders,
-                            const std::map<ChipId, std::uint32_t>& number) {
-  std::vector<Order> result;
-  for (const std::vector<ChipId>& order : orders) {
-    Order& chips = result.emplace_back();
-    for (const ChipId chip : order) chips.push_back(number.at(chip));
-  }
-  return result;
-}
-
 }  // namespace
 
 std::vector<RankGroup> groups_of(const SettingReader& read, std::uint32_t logical_cores) {
@@ -123,18 +111,29 @@ collective::Place place_of(const RankGroup& group, std::uint32_t lnc, const Mach
   place.lanes = lnc;
   std::vector<ChipId> chips;
   std::map<ChipId, std::uint32_t> number;
+  std::map<std::uint32_t, std::uint32_t> instance_number;
+  std::vector<RankGroup> by_instance;
   for (const std::uint32_t rank : group) {
     const ChipId chip(rank * lnc / machine.cores_per_chip);
     const auto [found, fresh] = number.try_emplace(chip, static_cast<std::uint32_t>(chips.size()));
     if (fresh) {
       chips.push_back(chip);
-      place.instance.push_back(chip.value() / machine.chips_per_instance());
+      const std::uint32_t instance = chip.value() / machine.chips_per_instance();
+      const auto next = static_cast<std::uint32_t>(instance_number.size());
+      place.instance.push_back(instance_number.try_emplace(instance, next).first->second);
+      place.coordinates.push_back(topology.coordinates(chip));
+      place.coordinates.back().push_back(instance);
     }
     place.chip.push_back(found->second);
+    by_instance.resize(instance_number.size());
+    by_instance[place.instance[found->second]].push_back(rank);
+  }
+  if (by_instance.size() > 1) {
+    for (const RankGroup& part : by_instance) place.within.push_back(place_of(part, lnc, machine, topology));
   }
   if (chips.size() < 2) return place;
-  place.rings = numbered(directed_rings(topology, chips), number);
-  place.cube = numbered(hypercube(topology, chips), number);
+  place.rings = directed_rings(topology, chips);
+  place.cube = hypercube(topology, chips);
   return place;
 }
 

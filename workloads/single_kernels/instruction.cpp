@@ -62,7 +62,7 @@ Dtype dtype_of(const SettingReader& read, Op op, const MachineSpec& machine) {
 
 std::uint32_t rows_of(const SettingReader& read, const CoreSpec& core, const Instruction& i) {
   if (!read.is_auto("partitions")) return read.degree("partitions");
-  return i.op == Op::kMatmul ? static_cast<std::uint32_t>(contraction_rows(core, i.dtype)) : core.partitions;
+  return i.op == Op::kMatmul ? core.tensor.contraction_rows(i.dtype) : core.partitions;
 }
 
 // Weights come from SBUF and results go to PSUM; the others have a choice.

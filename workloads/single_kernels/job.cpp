@@ -155,7 +155,7 @@ void finish_facts(LoweredWorkload& lowered, const Placement& p, const MachineSpe
 }
 
 void check_multiplies(const MachineSpec& machine, Dtype dtype) {
-  if (!is_microscaled(dtype) || machine.core.tensor.mx_rows > 0) return;
+  if (machine.core.tensor.contraction_rows(dtype) > 0) return;
   throw InfeasibleError("dtype=" + std::string(name(dtype)) +
                         " needs a tensor engine that multiplies microscaled formats, which " + machine.name +
                         " has not; use bf16 or fp8");

@@ -24,7 +24,7 @@ inline FabricSpec switched(std::uint32_t racks, std::uint32_t sleds, std::uint32
   spec.link_sustained_fraction = 1;
   spec.racks = racks;
   spec.sleds_per_rack = sleds;
-  spec.chips_per_sled = positions;
+  spec.chips_per_sled = spec.planes = positions;
   spec.sled_switch = sled_switch;
   spec.sled = {BytesPerSecond(512'000'000'000), BytesPerSecond(256'000'000'000), Time(100)};
   spec.rack = {BytesPerSecond(512'000'000'000), BytesPerSecond(320'000'000'000), Time(150)};

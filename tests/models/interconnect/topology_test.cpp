@@ -89,6 +89,21 @@ TEST(Switched, AGen2MachineHasTheDocumentedWays) {
   EXPECT_EQ(latency(route(0, 77)), latency(route(0, 5)) + Time(10'000) + Time(300));
 }
 
+TEST(Switched, FewerPlanesOfLaterSiliconMakeSomeWaysOneSwitch) {
+  FabricSpec spec = switched(2, 18, 4, true);
+  spec.planes = 2;
+  const Topology two(spec, 144, {});
+  EXPECT_EQ(two.route(ChipId(0), ChipId(6)).switches, 1U) << "another sled and position, the same plane";
+  EXPECT_EQ(two.route(ChipId(0), ChipId(5)).switches, 2U) << "the other plane: first the sled";
+  EXPECT_EQ(two.route(ChipId(0), ChipId(3)).switches, 1U) << "the sled's switch";
+  EXPECT_EQ(two.route(ChipId(0), ChipId(72 + 6)).hops.size(), 3U) << "plane, then the other rack";
+  spec = switched(2, 16, 2, false);
+  spec.planes = 1;
+  const Topology one(spec, 64, {});
+  EXPECT_EQ(one.route(ChipId(0), ChipId(31)).switches, 1U) << "one switch in a rack";
+  EXPECT_EQ(one.route(ChipId(0), ChipId(1)).switches, 0U);
+}
+
 TEST(Switched, AGen1TrayIsADirectPair) {
   const Topology topology(switched(2, 16, 2, false), 64, {});
   EXPECT_EQ(topology.route(ChipId(0), ChipId(1)).switches, 0U);

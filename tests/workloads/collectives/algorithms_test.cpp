@@ -19,7 +19,9 @@ std::string describe(const Algorithm& algorithm, const Place& place, const Task&
          std::to_string(place.ranks) + " ranks on " + std::to_string(place.chips()) + " chips, " +
          std::to_string(place.lanes) + " lanes, " + std::to_string(place.rings.size()) + " rings, " +
          std::to_string(task.elements) + " elements, " + std::to_string(task.slices) + " slices, " +
-         (task.counts.empty() ? "equal" : "different") + " shards";
+         (task.counts.empty() ? "equal" : "different") + " shards, inner " +
+         std::string(task.inner == nullptr ? "default" : task.inner->name) + ", outer " +
+         std::string(task.outer == nullptr ? "default" : task.outer->name);
 }
 
 /// Counts with zeros and one that is larger than all others together.
@@ -38,6 +40,12 @@ Task random_task(std::mt19937_64& random, Collective collective, const Place& pl
   task.slices = 1 + static_cast<std::uint32_t>(random() % 2);
   task.shift = static_cast<std::uint32_t>(random() % (2 * place.ranks));
   task.root = static_cast<std::uint32_t>(random() % place.ranks);
+  const Algorithm* parts[] = {nullptr, &collective::kMesh, &collective::kRing, &collective::kRecursive,
+                              &collective::kKangaRing};
+  if (collective != Collective::kAllToAll) {
+    task.inner = parts[random() % std::size(parts)];
+    task.outer = parts[random() % (std::size(parts) - 1)];
+  }
   const bool counted = collective == Collective::kAllGather || collective == Collective::kReduceScatter ||
                        collective == Collective::kAllToAll;
   if (!counted || random() % 2 == 0) return task;
@@ -56,8 +64,8 @@ TEST_P(EveryAlgorithm, DeliversEverythingOnceOnRandomGroups) {
   for (const auto& form : algorithm.forms) {
     std::mt19937_64 random(7);
     int carried_out = 0;
-    for (int trial = 0; carried_out < 60; ++trial) {
-      ASSERT_LT(trial, 6000) << algorithm.name << " refuses nearly everything";
+    for (int trial = 0; carried_out < 120; ++trial) {
+      ASSERT_LT(trial, 12000) << algorithm.name << " refuses nearly everything";
       const Place place = test::random_place(random, trial % 8 == 0 ? 32 : 12);
       const Task task = random_task(random, form.collective, place);
       if (!refusal(algorithm, place, task).empty()) continue;

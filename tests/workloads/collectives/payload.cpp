@@ -44,7 +44,7 @@ using Channel = std::pair<std::uint8_t, std::uint8_t>;
 
 struct Member {
   std::uint32_t id = 0;
-  std::array<Stream, collective::kStreams> streams;
+  std::array<Stream, kStreamCount> streams;
   std::vector<std::deque<std::uint32_t>> counts;  ///< by event: the depths of what was counted, in order
   std::map<Channel, std::deque<Flight>> to_leave;
   std::map<std::pair<Channel, std::uint32_t>, std::deque<Flight>> to_arrive;  ///< by channel and receiver
@@ -120,7 +120,7 @@ class Run {
 
   /// Lets the streams go on that have all they wait for.
   void try_next(Member& member) {
-    for (std::uint8_t s = 0; s < collective::kStreams; ++s) {
+    for (std::uint8_t s = 0; s < kStreamCount; ++s) {
       Stream& stream = member.streams[s];
       if (stream.finished || stream.issuing) continue;
       if (!std::ranges::all_of(waits_for(stream), [&](const Wait& wait) { return met(member, wait); })) continue;

@@ -6,8 +6,9 @@
 namespace trnsim::collective {
 namespace {
 
-constexpr std::array kAlgorithms = {&kBroadcastChain, &kBroadcastTree, &kDirect, &kKangaRing,   &kMesh,
-                                    &kPermute,        &kRecursive,     &kRing,   &kSendReceive, &kSingleStepMesh};
+constexpr std::array kAlgorithms = {&kBroadcastChain, &kBroadcastTree, &kDirect,        &kHierarchical,
+                                    &kKangaRing,      &kMesh,          &kPermute,       &kRecursive,
+                                    &kRing,           &kSendReceive,   &kSingleStepMesh};
 
 }  // namespace
 

@@ -17,6 +17,7 @@ namespace trnsim::collective {
 extern const Algorithm kBroadcastChain;
 extern const Algorithm kBroadcastTree;
 extern const Algorithm kDirect;
+extern const Algorithm kHierarchical;
 extern const Algorithm kKangaRing;
 extern const Algorithm kMesh;
 extern const Algorithm kPermute;

@@ -30,36 +30,73 @@ bool equal_chips(const std::vector<std::vector<std::uint32_t>>& by_chip) {
 
 namespace {
 
-/// The chip that lies from `chip` as `displacement` lies from chip 0.
-std::uint32_t displaced(const std::vector<std::uint32_t>& extents, std::uint32_t chip, std::uint32_t displacement) {
-  std::uint32_t moved = 0;
-  std::uint32_t weight = 1;
-  for (auto extent = extents.rbegin(); extent != extents.rend(); ++extent) {
-    moved += (chip % *extent + displacement % *extent) % *extent * weight;
-    chip /= *extent;
-    displacement /= *extent;
-    weight *= *extent;
+/// Chips that fill a box of coordinates.
+class Box {
+ public:
+  explicit Box(const std::vector<std::vector<std::uint32_t>>& coordinates) {
+    if (coordinates.empty()) return;
+    const std::size_t dimensions = coordinates.front().size();
+    std::size_t size = 1;
+    for (std::size_t d = 0; d < dimensions; ++d) {
+      std::vector<std::uint32_t>& values = values_.emplace_back();
+      for (const auto& chip : coordinates) values.push_back(chip[d]);
+      std::ranges::sort(values);
+      values.erase(std::ranges::unique(values).begin(), values.end());
+      size *= values.size();
+    }
+    if (size != coordinates.size()) return;
+    chips_.resize(size);
+    for (std::uint32_t chip = 0; chip < size; ++chip) {
+      cells_.push_back(cell(coordinates[chip]));
+      chips_[cells_.back()] = chip;
+    }
   }
-  return moved;
-}
+
+  [[nodiscard]] bool filled() const { return !chips_.empty(); }
+  /// The chip that lies from `chip` as cell `displacement` lies from cell 0, going round in every dimension.
+  [[nodiscard]] std::uint32_t displaced(std::uint32_t chip, std::size_t displacement) const {
+    std::size_t from = cells_[chip];
+    std::size_t moved = 0;
+    std::size_t weight = 1;
+    for (auto values = values_.rbegin(); values != values_.rend(); ++values) {
+      moved += (from + displacement) % values->size() * weight;
+      from /= values->size();
+      displacement /= values->size();
+      weight *= values->size();
+    }
+    return chips_[moved];
+  }
+
+ private:
+  [[nodiscard]] std::size_t cell(const std::vector<std::uint32_t>& coordinates) const {
+    std::size_t number = 0;
+    for (std::size_t d = 0; d < values_.size(); ++d) {
+      const auto at = std::ranges::lower_bound(values_[d], coordinates[d]) - values_[d].begin();
+      number = number * values_[d].size() + static_cast<std::size_t>(at);
+    }
+    return number;
+  }
+
+  std::vector<std::vector<std::uint32_t>> values_;  ///< by dimension, of the coordinates that there are
+  std::vector<std::size_t> cells_;                  ///< by chip
+  std::vector<std::uint32_t> chips_;                ///< by cell
+};
 
 }  // namespace
 
 std::vector<std::uint32_t> translations(const Place& place, std::uint32_t rank) {
   std::vector<std::uint32_t> order;
   order.reserve(place.ranks);
-  if (!place.torus.empty()) {
-    const auto by_chip = ranks_by_chip(place);
-    const std::uint32_t chip = place.chip[rank];
-    const auto& own = by_chip[chip];
+  const Box box(place.coordinates);
+  const auto by_chip = box.filled() ? ranks_by_chip(place) : std::vector<std::vector<std::uint32_t>>();
+  if (box.filled() && equal_chips(by_chip)) {
+    const auto& own = by_chip[place.chip[rank]];
     const auto local = static_cast<std::size_t>(std::ranges::find(own, rank) - own.begin());
-    if (equal_chips(by_chip)) {
-      for (std::uint32_t d = 0; d < place.chips(); ++d) {
-        const auto& ranks = by_chip[displaced(place.torus, chip, d)];
-        for (std::size_t i = 0; i < own.size(); ++i) order.push_back(ranks[(local + i) % own.size()]);
-      }
-      return order;
+    for (std::size_t displacement = 0; displacement < by_chip.size(); ++displacement) {
+      const auto& ranks = by_chip[box.displaced(place.chip[rank], displacement)];
+      for (std::size_t i = 0; i < own.size(); ++i) order.push_back(ranks[(local + i) % own.size()]);
     }
+    return order;
   }
   for (std::uint64_t d = 0; d < place.ranks; ++d) {
     order.push_back(static_cast<std::uint32_t>((rank + d) % place.ranks));
@@ -90,6 +127,7 @@ void Pen::after_sent() {
 }
 
 void Pen::add(Step step) {
+  step.stream = stream_;
   const auto put = [this](Step& holder) {
     for (Wait& wait : holder.waits) {
       if (open_.empty() || wait.event != kNoEvent) continue;
@@ -99,7 +137,7 @@ void Pen::add(Step step) {
   };
   const auto free = static_cast<std::size_t>(std::ranges::count(step.waits, kNoEvent, &Wait::event));
   while (open_.size() > free) {
-    Step hold = signal(script_.member(), kNoEvent, step.channel);
+    Step hold = signal(script_.member(), kNoEvent, step.channel, stream_);
     put(hold);
     script_.add(hold);
   }
@@ -143,8 +181,8 @@ void Pen::send(Step step) {
 }
 
 void Pen::finish() {
-  for (const Wait& wait : open_) script_.finish(wait);
-  script_.finish({sent_, unclaimed_});
+  for (const Wait& wait : open_) script_.finish(wait, stream_);
+  script_.finish({sent_, unclaimed_}, stream_);
 }
 
 }  // namespace trnsim::collective

@@ -31,8 +31,9 @@ class Shards {
 /// Whether every chip has as many ranks of the group as the first one.
 [[nodiscard]] bool equal_chips(const std::vector<std::vector<std::uint32_t>>& by_chip);
 
-/// All ranks, seen from `rank`, as steps that load every link alike: on a torus displacement by displacement, else by
-/// difference of numbers. Entry i is the same movement for every rank; entry 0 is the rank itself.
+/// All ranks, seen from `rank`, as steps that load every link alike: displacement by displacement, if the chips fill
+/// a box of coordinates, else by difference of numbers. Entry i is the same movement for every rank; entry 0 is the
+/// rank itself.
 [[nodiscard]] std::vector<std::uint32_t> translations(const Place& place, std::uint32_t rank);
 
 /// Its share of `piece`, for a lane.
@@ -72,7 +73,7 @@ class Shards {
 
 /// Slices take turns on half of the streams, so that none waits behind another one; what says that memory is free again
 /// has the other half, so that it does not wait behind data.
-inline constexpr std::uint8_t kDataStreams = kStreams / 2;
+inline constexpr std::uint8_t kDataStreams = kStreamCount / 2;
 [[nodiscard]] constexpr std::uint8_t data_stream(std::uint32_t slice) {
   return static_cast<std::uint8_t>(slice % kDataStreams);
 }
@@ -93,8 +94,8 @@ void append(std::vector<Range>& ranges, Range range);
 /// Adds steps to a script whose later steps all depend on what was waited for before.
 class Pen {
  public:
-  /// `sent` counts what has left, of the steps that need nothing else to say so.
-  Pen(Script& script, Event sent) : script_(script), sent_(sent) {}
+  /// For the steps of one stream. `sent` counts what has left, of the steps that need nothing else to say so.
+  Pen(Script& script, Event sent, std::uint8_t stream = 0) : script_(script), sent_(sent), stream_(stream) {}
 
   /// The next step waits for these counts, and so do all after it, as steps are issued in order.
   void after(Event event, std::uint32_t count = 1) {
@@ -118,6 +119,7 @@ class Pen {
  private:
   Script& script_;
   Event sent_;
+  std::uint8_t stream_;
   std::vector<Wait> open_;
   std::uint32_t unclaimed_ = 0;  ///< counts of `sent`
 };
