@@ -259,6 +259,7 @@ std::uint64_t selective_weight_bytes(const TileWriter& w, const SelectiveMoe& m)
 
 void moe_selective(TileWriter& w, const SelectiveMoe& m) {
   if (m.tokens == 0) return;
+  check_written_out(m.tokens * m.top_k);  // loads of an expert for every choice
   Selective(w, m).emit();
 }
 
