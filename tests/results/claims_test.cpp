@@ -58,7 +58,9 @@ TEST(Claims, OtherResultsAndTimesThatAreNoneAreRefused) {
   EXPECT_NE(refusal({other}).find("the folder must hold the results of sweeps/claims.csv"), std::string::npos);
   for (const char* time : {"", "0", "-1"}) {
     std::vector<PointRow> rows = committed();
-    rows.front().metrics["latency_us"] = time;
+    for (PointRow& row : rows) {
+      if (row.id == "flash-gpt-oss-4k.trn2.copy512.tensor") row.metrics["latency_us"] = time;
+    }
     EXPECT_NE(refusal(rows).find("latency_us is not above 0"), std::string::npos) << time;
   }
 }

@@ -58,13 +58,13 @@ TEST(KernelCases, ShapesThatOnceEndedAProgramRun) {
 
 TEST(KernelCases, NothingToDoHasNoRooflineAndNoTime) {
   const Case cases[] = {
-      {"trn2-3xlarge", "scan", {{"states", "0"}}},         {"trn2-3xlarge", "rope", {{"batch", "0"}}},
-      {"trn2-3xlarge", "conv1d", {{"channels", "0"}}},     {"trn2-3xlarge", "matmul", {{"batch", "0"}}},
-      {"trn2-3xlarge", "matmul", {{"k", "0"}}},            {"trn2-3xlarge", "moe", {{"tokens", "0"}}},
-      {"trn2-3xlarge", "mlp", {{"tokens", "0"}}},          {"trn2-3xlarge", "router", {{"tokens", "0"}}},
-      {"trn2-3xlarge", "instruction", {{"count", "0"}}},   {"trn2-3xlarge", "projection", {{"tokens", "0"}}},
-      {"trn2-3xlarge", "attention", {{"batch", "0"}}},     {"trn2-3xlarge", "transformer_block", {{"batch", "0"}}},
-      {"trn2-3xlarge", "softmax", {{"m", "0"}}},           {"trn2-3xlarge", "fused_attention", {{"query_tokens", "0"}}},
+      {"trn2-3xlarge", "scan", {{"states", "0"}}},       {"trn2-3xlarge", "rope", {{"batch", "0"}}},
+      {"trn2-3xlarge", "conv1d", {{"channels", "0"}}},   {"trn2-3xlarge", "matmul", {{"batch", "0"}}},
+      {"trn2-3xlarge", "matmul", {{"k", "0"}}},          {"trn2-3xlarge", "moe", {{"tokens", "0"}}},
+      {"trn2-3xlarge", "mlp", {{"tokens", "0"}}},        {"trn2-3xlarge", "router", {{"tokens", "0"}}},
+      {"trn2-3xlarge", "instruction", {{"count", "0"}}}, {"trn2-3xlarge", "projection", {{"tokens", "0"}}},
+      {"trn2-3xlarge", "attention", {{"batch", "0"}}},   {"trn2-3xlarge", "transformer_block", {{"batch", "0"}}},
+      {"trn2-3xlarge", "softmax", {{"m", "0"}}},         {"trn2-3xlarge", "fused_attention", {{"query_tokens", "0"}}},
       {"trn2-3xlarge", "rms_norm", {{"tokens", "0"}}},
   };
   for (const Case& c : cases) {
@@ -98,7 +98,7 @@ TEST(KernelCases, WhatDoesNothingIsRefused) {
       {"trn2-3xlarge", "attention", {{"schedule", "flash"}, {"copy_columns", "128"}}},
       {"trn2-3xlarge", "attention", {{"schedule", "flash"}, {"hidden", "4096"}}},
       {"trn2-3xlarge", "attention", {{"schedule", "rowwise"}, {"causal", "no"}, {"softmax_dtype", "fp32"}}},
-      {"trn2-3xlarge", "scan", {{"schedule", "channel_outer"}, {"chunk", "256"}, {"channels", "128"}}},
+      {"trn2-3xlarge", "scan", {{"schedule", "channel_outer"}, {"channels", "128"}, {"chunk", "256"}}},
       {"trn2-3xlarge", "mlp", {{"block_m", "512"}}},
       {"trn2-3xlarge", "mlp", {{"ffn", "512"}}},
       {"trn2-3xlarge", "instruction", {{"bias", "yes"}}},
@@ -110,7 +110,7 @@ TEST(KernelCases, WhatDoesNothingIsRefused) {
       {"trn2-3xlarge", "instruction", {{"op", "copy"}, {"warmup", "1"}}},
   };
   for (const Case& c : cases) {
-    const std::string& name = c.settings[c.settings.size() > 2 ? 1 : c.settings.size() - 1].first;
+    const std::string& name = c.settings.back().first;
     const std::string said = refusal(c);
     EXPECT_TRUE(said.starts_with("test: ")) << text_of(c) << ": " << said;
     EXPECT_NE(said.find("nothing reads "), std::string::npos) << text_of(c) << ": " << said;
@@ -174,8 +174,8 @@ TEST(KernelCases, TheRooflineCountsEveryOperandAndResultOnce) {
   const double vector = roofline({"trn2-3xlarge", "matmul", {{"n", "1"}}});
   EXPECT_GT(vector, 4096.0 * 4096 * 2 / 2.88e6 * 2 * 0.99);
   // Both cores of a logical core read gate and up of every expert; the bound does not.
-  EXPECT_NEAR(roofline({"trn2-3xlarge", "moe", {{"lnc", "2"}}}) / roofline({"trn2-3xlarge", "moe", {{"lnc", "1"}}}),
-              1, 0.6);
+  EXPECT_NEAR(roofline({"trn2-3xlarge", "moe", {{"lnc", "2"}}}) / roofline({"trn2-3xlarge", "moe", {{"lnc", "1"}}}), 1,
+              0.6);
   const PointRow one = evaluated("trn2-3xlarge", "instruction", {{"count", "1000"}});
   EXPECT_EQ(number_of(one, "useful_flop"), 2.0 * 128 * 128 * 512 * 1000);
   EXPECT_LE(number_of(one, "roofline_us"), number_of(one, "latency_us"));
@@ -183,7 +183,7 @@ TEST(KernelCases, TheRooflineCountsEveryOperandAndResultOnce) {
 
 TEST(KernelCases, ADeepContractionCostsWhatItHasToMultiply) {
   for (const char* platform : {"trn1-2xlarge", "trn2-3xlarge", "trn3-3xlarge"}) {
-    const PointRow row = evaluated(platform, "matmul", {{"m", "4096"}, {"n", "4096"}, {"k", "200000"}});
+    const PointRow row = evaluated(platform, "matmul", {{"m", "2048"}, {"n", "2048"}, {"k", "100000"}});
     ASSERT_EQ(row.status, Status::kOk) << row.error;
     EXPECT_LT(number_of(row, "latency_us"), 2 * number_of(row, "roofline_us")) << platform;
   }
@@ -196,15 +196,19 @@ TEST(KernelCases, WhatIsLessWorkTakesNoLonger) {
   };
   const Pair pairs[] = {
       {{"trn2-3xlarge", "transformer_block", {{"causal", "yes"}}},
-       {"trn2-3xlarge", "transformer_block", {{"causal", "no"}}}, 1},
+       {"trn2-3xlarge", "transformer_block", {{"causal", "no"}}},
+       1},
       {{"trn3-3xlarge", "transformer_block", {{"causal", "yes"}}},
-       {"trn3-3xlarge", "transformer_block", {{"causal", "no"}}}, 1},
+       {"trn3-3xlarge", "transformer_block", {{"causal", "no"}}},
+       1},
       {{"trn2-3xlarge", "attention", {{"window", "4096"}}}, {"trn2-3xlarge", "attention", {{"window", "0"}}}, 1},
       {{"trn2-3xlarge", "attention", {{"window", "9000"}}}, {"trn2-3xlarge", "attention", {{"window", "0"}}}, 1},
       {{"trn3-3xlarge", "matmul", {{"dtype", "fp32"}, {"m", "2048"}, {"n", "2048"}, {"k", "2048"}}},
-       {"trn2-3xlarge", "matmul", {{"dtype", "fp32"}, {"m", "2048"}, {"n", "2048"}, {"k", "2048"}}}, 1},
+       {"trn2-3xlarge", "matmul", {{"dtype", "fp32"}, {"m", "2048"}, {"n", "2048"}, {"k", "2048"}}},
+       1},
       {{"trn2-3xlarge", "attention", {{"schedule", "flash"}, {"lnc", "2"}}},
-       {"trn2-3xlarge", "attention", {{"schedule", "flash"}, {"lnc", "1"}}}, 0.6},
+       {"trn2-3xlarge", "attention", {{"schedule", "flash"}, {"lnc", "1"}}},
+       0.6},
       {{"trn2-3xlarge", "matmul", {{"batch", "1"}}}, {"trn2-3xlarge", "matmul", {{"batch", "2"}}}, 0.6},
   };
   for (const Pair& p : pairs) {

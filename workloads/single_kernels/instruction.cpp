@@ -67,9 +67,8 @@ std::uint32_t rows_of(const SettingReader& read, const CoreSpec& core, const Ins
 
 // Weights come from SBUF and results go to PSUM; the others have a choice.
 void read_spaces(const SettingReader& read, Instruction& i) {
-  if (i.op == Op::kLoadWeights) return;
   if (i.op != Op::kMemset) i.source = read.space("source_space", "psum", Space::kPsum);
-  i.destination = read.space("destination_space", "psum", Space::kPsum);
+  i.destination = i.op == Op::kLoadWeights ? Space::kPsum : read.space("destination_space", "psum", Space::kPsum);
   if (has_second_operand(i.op) && !read.is_auto("second_space")) {
     i.second = read.space("second_space", "psum", Space::kPsum);
   }
