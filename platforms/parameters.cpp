@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
+
+#include "platforms/edges.h"
 
 namespace trnsim {
 namespace {
@@ -56,6 +59,9 @@ void assign(SharedPort& field, const Value& value) {
 void assign(LinkReading& field, const Value& value) {
   field = value.word == "lanes" ? LinkReading::kLanes : LinkReading::kLevelTable;
 }
+void set_edges(MachineSpec& machine, const Value& value) {
+  read_edges(value.word, machine.fabric);
+}
 
 // One row per parameter, sorted by name.
 // clang-format off
@@ -63,13 +69,14 @@ void assign(LinkReading& field, const Value& value) {
 #define TRNSIM_MAC(dtype) TRNSIM_FIELD(power.chip.mac[static_cast<std::size_t>(Dtype::dtype)])
 constexpr std::array kParameters = std::to_array<Parameter>({
     {"chip.cores", Dimension::kCount, 1, 256, "NeuronCores per chip", Applies::kAlways, TRNSIM_FIELD(cores_per_chip)},
-    {"chip.hbm.read_fraction", Dimension::kFraction, 0.01, 1, "sustained share of the bandwidth while reading", Applies::kAlways, TRNSIM_FIELD(hbm.read_fraction)},
+    {"chip.hbm.mixed_fraction", Dimension::kFraction, 0.01, 1, "sustained share of the bandwidth while reads and writes take turns", Applies::kAlways, TRNSIM_FIELD(hbm.mixed_fraction)},
+    {"chip.hbm.read_fraction", Dimension::kFraction, 0.01, 1, "sustained share of the bandwidth while a stack only reads", Applies::kAlways, TRNSIM_FIELD(hbm.read_fraction)},
     {"chip.hbm.reserve_other_per_core", Dimension::kCapacity, 0, 1e12, "HBM per core kept for runtime and collectives", Applies::kAlways, TRNSIM_FIELD(hbm.reserve_other_per_core)},
     {"chip.hbm.reserve_per_core", Dimension::kCapacity, 0, 1e12, "HBM per core kept for GpSimd microcode", Applies::kAlways, TRNSIM_FIELD(hbm.reserve_per_core)},
     {"chip.hbm.stack_bandwidth", Dimension::kBandwidth, 1e6, 1e15, "bandwidth of one stack, reads and writes together", Applies::kAlways, TRNSIM_FIELD(hbm.bandwidth)},
     {"chip.hbm.stack_capacity", Dimension::kCapacity, 1, 1e15, "capacity of one stack", Applies::kAlways, TRNSIM_FIELD(hbm.capacity)},
     {"chip.hbm.stacks", Dimension::kCount, 1, 64, "HBM stacks per chip", Applies::kAlways, TRNSIM_FIELD(hbm.stacks)},
-    {"chip.hbm.write_fraction", Dimension::kFraction, 0.01, 1, "sustained share of the bandwidth while writing", Applies::kAlways, TRNSIM_FIELD(hbm.write_fraction)},
+    {"chip.hbm.write_fraction", Dimension::kFraction, 0.01, 1, "sustained share of the bandwidth while a stack only writes", Applies::kAlways, TRNSIM_FIELD(hbm.write_fraction)},
     {"core.collective.mesh_limit", Dimension::kCapacity, 0, 1e15, "largest collective done by mesh", Applies::kAlways, TRNSIM_FIELD(core.collective.mesh_limit)},
     {"core.collective.message_issue", Dimension::kTime, 0, 1e12, "CC-core time per message released", Applies::kAlways, TRNSIM_FIELD(core.collective.message_issue)},
     {"core.collective.pairs_ranks", Dimension::kWord, 0, 1, "whether the largest collectives take KangaRing, rings of pairs of ranks; no: rings of ranks", Applies::kAlways, TRNSIM_FIELD(core.collective.pairs_ranks), kYesNo},
@@ -160,13 +167,14 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"dma.transpose_fraction_sbuf", Dimension::kFraction, 0.01, 1, "rate of transfers that transpose out of SBUF, of the copy rate", Applies::kAlways, TRNSIM_FIELD(dma.transpose_fraction_sbuf)},
     {"dma.wire_bandwidth", Dimension::kBandwidth, 1e6, 1e15, "bandwidth of one engine while a packet moves", Applies::kAlways, TRNSIM_FIELD(dma.wire_bandwidth)},
     {"dma.write_latency", Dimension::kTime, 0, 1e12, "first byte of a transfer that does not read HBM", Applies::kAlways, TRNSIM_FIELD(dma.write_latency)},
-    {"fabric.chip_forward_latency", Dimension::kTime, 0, 1e12, "through an intermediate chip", Applies::kAnyFabric, TRNSIM_FIELD(fabric.chip_forward_latency)},
+    {"fabric.chip_forward_latency", Dimension::kTime, 0, 1e12, "through an intermediate chip", Applies::kForwards, TRNSIM_FIELD(fabric.chip_forward_latency)},
     {"fabric.chips_per_sled", Dimension::kCount, 1, 64, "chips per sled", Applies::kSwitched, TRNSIM_FIELD(fabric.chips_per_sled)},
     {"fabric.cross_rack.lanes_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "link to the same position of another rack: raw, one direction, by lane counts", Applies::kSwitched, TRNSIM_FIELD(fabric.cross_rack.lanes_bandwidth)},
     {"fabric.cross_rack.latency", Dimension::kTime, 0, 1e12, "link to the same position of another rack: one traversal", Applies::kSwitched, TRNSIM_FIELD(fabric.cross_rack.latency)},
     {"fabric.cross_rack.level_table_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "link to the same position of another rack: raw, one direction, by the vendor's level table", Applies::kSwitched, TRNSIM_FIELD(fabric.cross_rack.level_table_bandwidth)},
+    {"fabric.edges", Dimension::kFile, 0, 0, "CSV file of links: from,to,bandwidth,latency, one direction each", Applies::kEdges, set_edges},
     {"fabric.kind", Dimension::kWord, 0, 0, "shape of the scale-up fabric", Applies::kAlways, TRNSIM_FIELD(fabric.kind), kFabrics},
-    {"fabric.link.reading", Dimension::kWord, 0, 0, "which published reading of the link widths to use", Applies::kAnyFabric, TRNSIM_FIELD(fabric.reading), kReadings},
+    {"fabric.link.reading", Dimension::kWord, 0, 0, "which published reading of the link widths to use", Applies::kSwitched, TRNSIM_FIELD(fabric.reading), kReadings},
     {"fabric.link.sustained_fraction", Dimension::kFraction, 0.01, 1, "payload share of raw link bandwidth", Applies::kAnyFabric, TRNSIM_FIELD(fabric.link_sustained_fraction)},
     {"fabric.on_chip_latency", Dimension::kTime, 0, 1e12, "core to core inside a chip", Applies::kAlways, TRNSIM_FIELD(fabric.on_chip_latency)},
     {"fabric.planes", Dimension::kCount, 1, 64, "switch planes of a rack, to which the chips of a sled go by position", Applies::kSwitched, TRNSIM_FIELD(fabric.planes)},
@@ -179,18 +187,9 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"fabric.sled.level_table_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "link inside a sled: raw, one direction, by the vendor's level table", Applies::kSwitched, TRNSIM_FIELD(fabric.sled.level_table_bandwidth)},
     {"fabric.sled.switch", Dimension::kWord, 0, 1, "yes: a switch joins the chips of a sled; no: direct links", Applies::kSwitched, TRNSIM_FIELD(fabric.sled_switch), kYesNo},
     {"fabric.sleds_per_rack", Dimension::kCount, 1, 1024, "sleds per rack", Applies::kSwitched, TRNSIM_FIELD(fabric.sleds_per_rack)},
-    {"fabric.switch_latency", Dimension::kTime, 0, 1e12, "through a switch, port to port", Applies::kSwitched, TRNSIM_FIELD(fabric.switch_latency)},
-    {"fabric.torus.x", Dimension::kCount, 1, 256, "chips along X", Applies::kTorus, TRNSIM_FIELD(fabric.torus_x)},
-    {"fabric.torus.y", Dimension::kCount, 1, 256, "chips along Y", Applies::kTorus, TRNSIM_FIELD(fabric.torus_y)},
-    {"fabric.torus.z", Dimension::kCount, 1, 256, "chips along Z", Applies::kTorus, TRNSIM_FIELD(fabric.torus_z)},
-    {"fabric.xy.lanes_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "XY link: raw, one direction, by lane counts", Applies::kTorus, TRNSIM_FIELD(fabric.xy.lanes_bandwidth)},
-    {"fabric.xy.latency", Dimension::kTime, 0, 1e12, "XY link: one traversal", Applies::kTorus, TRNSIM_FIELD(fabric.xy.latency)},
-    {"fabric.xy.level_table_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "XY link: raw, one direction, by the vendor's level table", Applies::kTorus, TRNSIM_FIELD(fabric.xy.level_table_bandwidth)},
-    {"fabric.z.lanes_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "Z link: raw, one direction, by lane counts", Applies::kTorus, TRNSIM_FIELD(fabric.z.lanes_bandwidth)},
-    {"fabric.z.latency", Dimension::kTime, 0, 1e12, "Z link: one traversal", Applies::kTorus, TRNSIM_FIELD(fabric.z.latency)},
-    {"fabric.z.level_table_bandwidth", Dimension::kBandwidth, 1e3, 1e15, "Z link: raw, one direction, by the vendor's level table", Applies::kTorus, TRNSIM_FIELD(fabric.z.level_table_bandwidth)},
+    {"fabric.switch_latency", Dimension::kTime, 0, 1e12, "through a switch, port to port", Applies::kSwitches, TRNSIM_FIELD(fabric.switch_latency)},
     {"host.call", Dimension::kTime, 0, 1e12, "a launch by the host until it sees the end, beyond the device's run", Applies::kAlways, TRNSIM_FIELD(host_call)},
-    {"machine.chips", Dimension::kCount, 1, 4096, "chips of the machine", Applies::kAlways, TRNSIM_FIELD(chips)},
+    {"machine.chips", Dimension::kCount, 1, 1048576, "chips of the machine", Applies::kAlways, TRNSIM_FIELD(chips)},
     {"machine.lnc", Dimension::kCount, 1, 2, "physical cores per logical core unless the workload says otherwise", Applies::kAlways, TRNSIM_FIELD(default_lnc)},
     {"power.chip.hbm", Dimension::kEnergyPerByte, 0, 1e-9, "HBM, per byte: device, PHY and path", Applies::kAlways, TRNSIM_FIELD(power.chip.hbm_byte)},
     {"power.chip.link", Dimension::kEnergyPerByte, 0, 1e-9, "link, per byte and traversal, beyond its static share", Applies::kAlways, TRNSIM_FIELD(power.chip.link_byte)},
@@ -231,12 +230,35 @@ constexpr std::array kParameters = std::to_array<Parameter>({
 #undef TRNSIM_FIELD
 // clang-format on
 
+/// Bounds of the multiples that make one part slower or faster on purpose.
+constexpr double kSmallestScale = 0.001;
+constexpr double kLargestScale = 1000;
+constexpr std::uint32_t kAnyNumber = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kMostLines = 16;
+
+/// Line `index`, new if need be.
+LineSpec& line(std::vector<LineSpec>& lines, std::uint32_t index) {
+  if (lines.size() <= index) lines.resize(index + 1);
+  return lines[index];
+}
+
+// clang-format off
+#define TRNSIM_LINE(lines, field) [](MachineSpec& machine, std::uint32_t index, const Value& value) { assign(line(machine.fabric.lines, index).field, value); }
 constexpr std::array kIndexed = std::to_array<IndexedParameter>({
-    {"core", "clock_scale", "clock of one core, as a multiple",
-     [](MachineSpec& machine, std::uint32_t index, double value) { machine.core_clock_scale[index] = value; }},
-    {"link", "bandwidth_scale", "bandwidth of one direction of a link, as a multiple",
-     [](MachineSpec& machine, std::uint32_t index, double value) { machine.link_bandwidth_scale[index] = value; }},
+    {"core", "clock_scale", Dimension::kFraction, kSmallestScale, kLargestScale, "clock of one core, as a multiple", Applies::kAlways, false, kAnyNumber,
+     [](MachineSpec& machine, std::uint32_t index, const Value& value) { machine.core_clock_scale[index] = value.real; }},
+    {"fabric.dimension", "bandwidth", Dimension::kBandwidth, 1e3, 1e15, "a link along a dimension: raw, one direction", Applies::kTorus, true, kMostLines, TRNSIM_LINE(dimensions, bandwidth)},
+    {"fabric.dimension", "latency", Dimension::kTime, 0, 1e12, "a link along a dimension: one traversal", Applies::kTorus, true, kMostLines, TRNSIM_LINE(dimensions, latency)},
+    {"fabric.dimension", "size", Dimension::kCount, 1, 65536, "chips along a dimension of the torus", Applies::kTorus, true, kMostLines, TRNSIM_LINE(dimensions, size)},
+    {"fabric.dimension", "wrap", Dimension::kWord, 0, 0, "whether the last chip is a neighbour of the first; yes where absent", Applies::kTorus, false, kMostLines, TRNSIM_LINE(dimensions, wrap), kYesNo},
+    {"fabric.level", "bandwidth", Dimension::kBandwidth, 1e3, 1e15, "a link up to a switch of a level: raw, one direction", Applies::kTree, true, kMostLines, TRNSIM_LINE(levels, bandwidth)},
+    {"fabric.level", "latency", Dimension::kTime, 0, 1e12, "a link up to a switch of a level: one traversal", Applies::kTree, true, kMostLines, TRNSIM_LINE(levels, latency)},
+    {"fabric.level", "size", Dimension::kCount, 1, 65536, "chips, or switches of the level below, that a switch joins", Applies::kTree, true, kMostLines, TRNSIM_LINE(levels, size)},
+    {"link", "bandwidth_scale", Dimension::kFraction, kSmallestScale, kLargestScale, "bandwidth of one direction of a link, as a multiple", Applies::kAlways, false, kAnyNumber,
+     [](MachineSpec& machine, std::uint32_t index, const Value& value) { machine.link_bandwidth_scale[index] = value.real; }},
 });
+#undef TRNSIM_LINE
+// clang-format on
 
 }  // namespace
 
@@ -279,16 +301,28 @@ std::string indexed_form(std::string_view name) {
   return "";
 }
 
-bool applies_to(const Parameter& parameter, FabricKind kind) {
-  switch (parameter.applies) {
+bool applies_to(Applies applies, FabricKind kind) {
+  const bool torus = kind == FabricKind::kTorus;
+  const bool switched = kind == FabricKind::kSwitched;
+  const bool tree = kind == FabricKind::kTree;
+  const bool edges = kind == FabricKind::kEdges;
+  switch (applies) {
     case Applies::kAlways:
       return true;
     case Applies::kTorus:
-      return kind == FabricKind::kTorus;
+      return torus;
     case Applies::kSwitched:
-      return kind == FabricKind::kSwitched;
+      return switched;
+    case Applies::kTree:
+      return tree;
+    case Applies::kEdges:
+      return edges;
     case Applies::kAnyFabric:
       return kind != FabricKind::kNone;
+    case Applies::kSwitches:
+      return switched || tree || edges;
+    case Applies::kForwards:
+      return torus || switched || edges;
   }
   return true;
 }

@@ -11,8 +11,8 @@
 
 namespace trnsim {
 
-/// Machines that a parameter has an effect on.
-enum class Applies : std::uint8_t { kAlways, kTorus, kSwitched, kAnyFabric };
+/// Machines that a parameter has an effect on. kSwitches: where switches can be; kForwards: where messages pass chips.
+enum class Applies : std::uint8_t { kAlways, kTorus, kSwitched, kTree, kEdges, kAnyFabric, kSwitches, kForwards };
 
 struct Parameter {
   std::string_view name;
@@ -28,12 +28,18 @@ struct Parameter {
 /// All parameters that have one value per machine, sorted by name.
 [[nodiscard]] std::span<const Parameter> parameter_table();
 
-/// Parameters with an index, such as core[3].clock_scale: optional, one where absent.
+/// Parameters with an index, such as core[3].clock_scale.
 struct IndexedParameter {
   std::string_view prefix;  ///< "core"
   std::string_view suffix;  ///< "clock_scale"
+  Dimension dimension;
+  double low, high;  ///< as of Parameter
   std::string_view meaning;
-  void (*set)(MachineSpec&, std::uint32_t index, double value);
+  Applies applies;
+  bool needed;         ///< for every index from 0 up to the largest that any row of the prefix has
+  std::uint32_t most;  ///< indices are below this
+  void (*set)(MachineSpec&, std::uint32_t index, const Value& value);
+  std::span<const std::string_view> words = {};
 };
 [[nodiscard]] std::span<const IndexedParameter> indexed_parameters();
 
@@ -45,7 +51,7 @@ struct IndexedParameter {
 /// is none of them.
 [[nodiscard]] std::string indexed_form(std::string_view name);
 
-/// Whether `parameter` has an effect on a machine with `kind`.
-[[nodiscard]] bool applies_to(const Parameter& parameter, FabricKind kind);
+/// Whether a parameter that `applies` so has an effect on a machine with `kind`.
+[[nodiscard]] bool applies_to(Applies applies, FabricKind kind);
 
 }  // namespace trnsim

@@ -4,10 +4,10 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <initializer_list>
 #include <stdexcept>
 
 #include "models/mechanism/error.h"
+#include "platforms/entries.h"
 #include "platforms/parameters.h"
 #include "platforms/table/csv.h"
 #include "platforms/table/inherited.h"
@@ -23,24 +23,6 @@ enum Column : std::size_t { kName, kValue, kUnit, kLow, kHigh, kConfidence, kSou
 constexpr std::array<std::string_view, 6> kConfidences = {"documented",  "measured",  "derived",
                                                           "third-party", "estimated", "calibrated"};
 constexpr std::string_view kPublished = "published.";
-
-/// Bounds of the multiples that make one part slower or faster on purpose.
-constexpr double kSmallestScale = 0.001;
-constexpr double kLargestScale = 1000;
-std::string scale_range() {
-  return with_unit(Dimension::kFraction, kSmallestScale) + " to " + with_unit(Dimension::kFraction, kLargestScale);
-}
-
-/// A row that holds, after inheritance: where its cells stand and what it says.
-struct Entry {
-  std::string place_of_value, place_of_low, place_of_high;
-  ResolvedParameter parameter;
-};
-using Entries = std::map<std::string, Entry>;
-
-[[noreturn]] void refuse(const std::string& place, const std::string& message) {
-  throw InputError(place + ": " + message);
-}
 
 Value parsed(const std::string& place, Dimension dimension, const std::string& number, const std::string& unit,
              std::span<const std::string_view> words) {
@@ -97,6 +79,7 @@ class Reader {
     entry.place_of_value = file.place(row, kValue);
     entry.place_of_low = file.place(row, kLow);
     entry.place_of_high = file.place(row, kHigh);
+    entry.folder = fs::path(file.path).parent_path().string();
     entry.parameter = {text(kName),           text(kValue),
                        text(kUnit),           text(kLow),
                        text(kHigh),           text(kConfidence),
@@ -108,7 +91,9 @@ class Reader {
   InheritedFiles<Entries> files_;
 };
 
-std::string range_of(const Parameter& parameter) {
+template <class AnyParameter>
+std::string range_of(const AnyParameter& parameter) {
+  if (parameter.dimension == Dimension::kFile) return "path of a file";
   std::string words;
   for (std::string_view word : parameter.words) words += (words.empty() ? "" : "|") + std::string(word);
   return words.empty()
@@ -116,16 +101,18 @@ std::string range_of(const Parameter& parameter) {
              : words;
 }
 
-void check_range(const Entry& entry, const Parameter& parameter, const Value& value) {
-  if (parameter.dimension == Dimension::kWord) return;
-  if (value.real >= parameter.low && value.real <= parameter.high) return;
+void check_range(const Entry& entry, const Definition& definition, const Value& value) {
+  if (is_text(definition.dimension)) return;
+  if (value.real >= definition.low && value.real <= definition.high) return;
   const std::string unit = entry.parameter.unit == "1" ? "" : " " + entry.parameter.unit;
-  refuse(entry.place_of_value, entry.parameter.value + unit + " is out of range; use " + range_of(parameter));
+  const bool scale = definition.indexed != nullptr && definition.dimension == Dimension::kFraction;
+  refuse(entry.place_of_value, entry.parameter.value + unit + " is out of range; use " + range_of(definition) +
+                                   (scale ? ", 1 leaves the part as it is" : ""));
 }
 
 void check_bounds(const Entry& entry, Dimension dimension, const Value& value) {
   const ResolvedParameter& p = entry.parameter;
-  if (dimension == Dimension::kWord) {
+  if (is_text(dimension)) {
     if (!p.low.empty()) refuse(entry.place_of_low, "a word has no bounds; leave low empty");
     if (!p.high.empty()) refuse(entry.place_of_high, "a word has no bounds; leave high empty");
     return;
@@ -139,24 +126,31 @@ void check_bounds(const Entry& entry, Dimension dimension, const Value& value) {
   }
 }
 
+/// The file that `entry` names, which must be there.
+std::string file_of(const Entry& entry) {
+  const fs::path path = fs::path(entry.folder) / entry.parameter.value;
+  std::error_code error;
+  if (!fs::exists(path, error)) refuse(entry.place_of_value, path.string() + ": no such file; check the path");
+  return path.string();
+}
+
 void apply(MachineSpec& machine, const Entry& entry) {
   const ResolvedParameter& p = entry.parameter;
-  std::uint32_t index = 0;
-  if (const IndexedParameter* indexed = find_indexed(p.name, index)) {
-    const Value value = parsed(entry.place_of_value, Dimension::kFraction, p.value, p.unit, {});
-    if (value.real < kSmallestScale || value.real > kLargestScale) {
-      refuse(entry.place_of_value, p.value + " is out of range; use " + scale_range() + ", 1 leaves the part as it is");
-    }
-    check_bounds(entry, Dimension::kFraction, value);
-    indexed->set(machine, index, value.real);
+  const Definition definition = definition_of(p.name);
+  if (definition.plain == nullptr && definition.indexed == nullptr) refuse_parameter(p.place, p.name);
+  Value value = parsed(entry.place_of_value, definition.dimension, p.value, p.unit, definition.words);
+  check_range(entry, definition, value);
+  check_bounds(entry, definition.dimension, value);
+  if (definition.dimension == Dimension::kFile) value.word = file_of(entry);
+  if (definition.plain != nullptr) {
+    definition.plain->set(machine, value);
     return;
   }
-  const Parameter* parameter = find_parameter(p.name);
-  if (parameter == nullptr) refuse_parameter(p.place, p.name);
-  const Value value = parsed(entry.place_of_value, parameter->dimension, p.value, p.unit, parameter->words);
-  check_range(entry, *parameter, value);
-  check_bounds(entry, parameter->dimension, value);
-  parameter->set(machine, value);
+  if (definition.index >= definition.indexed->most) {
+    refuse(p.place,
+           p.name + " is beyond the last; use numbers from 0 to " + std::to_string(definition.indexed->most - 1));
+  }
+  definition.indexed->set(machine, definition.index, value);
 }
 
 void check_count(const std::string& place, const std::string& text) {
@@ -169,22 +163,20 @@ void check_count(const std::string& place, const std::string& text) {
 
 void override_entries(Entries& entries, const std::vector<Override>& overrides) {
   for (const Override& change : overrides) {
-    std::uint32_t index = 0;
-    const Parameter* parameter = find_parameter(change.name);
-    if (parameter == nullptr && find_indexed(change.name, index) == nullptr)
-      refuse_parameter(change.place, change.name);
+    const Definition definition = definition_of(change.name);
+    if (definition.plain == nullptr && definition.indexed == nullptr) refuse_parameter(change.place, change.name);
     Entry entry;
     entry.place_of_value = change.place + ": " + change.name;
     entry.parameter.name = change.name;
     entry.parameter.confidence = "set";
     entry.parameter.source = entry.parameter.origin = entry.parameter.place = change.place;
-    if (parameter != nullptr && parameter->dimension == Dimension::kWord) {
+    const Dimension dimension = definition.dimension;
+    if (is_text(dimension)) {
       entry.parameter.value = change.value;
     } else {
       const auto [number, unit] = split_unit(change.value);
       entry.parameter.value = number;
       entry.parameter.unit = unit;
-      const Dimension dimension = parameter == nullptr ? Dimension::kFraction : parameter->dimension;
       if (dimension == Dimension::kCount) check_count(entry.place_of_value, change.value);
       if (entry.parameter.unit.empty() && dimension == Dimension::kCount) entry.parameter.unit = "count";
       if (entry.parameter.unit.empty() && dimension == Dimension::kFraction) entry.parameter.unit = "1";
@@ -211,79 +203,6 @@ PublishedTotal published_total(const Entry& entry) {
   }
   refuse(entry.place_of_value,
          "a published total has one of the units " + units + ", not '" + total.parameter.unit + "'; correct the unit");
-}
-
-void check_complete(const std::string& path, const Entries& entries, const MachineSpec& machine) {
-  for (const Parameter& parameter : parameter_table()) {
-    const auto found = entries.find(std::string(parameter.name));
-    const bool needed = applies_to(parameter, machine.fabric.kind);
-    if (needed && found == entries.end()) {
-      refuse(path + ":1:1", "missing parameter " + std::string(parameter.name) + " (" + std::string(parameter.meaning) +
-                                "); add a row, or inherit one");
-    }
-    if (!needed && found != entries.end()) {
-      refuse(found->second.parameter.place,
-             std::string(parameter.name) + " has no effect on this machine's fabric; remove the row");
-    }
-  }
-}
-
-/// Where to point when parameters contradict each other: at one that the user set, else at the first.
-std::string place_of(const Entries& entries, std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    const auto found = entries.find(name);
-    if (found != entries.end() && found->second.parameter.confidence == "set") return found->second.place_of_value;
-  }
-  return entries.at(*names.begin()).place_of_value;
-}
-
-// A matmul puts one FP32 per partition into a bank at least, and an engine empties a bank into SBUF.
-void check_core(const Entries& entries, const CoreSpec& core) {
-  const std::uint64_t least = std::uint64_t{core.psum_banks} * sizeof(float);
-  if (core.psum_per_partition.count() < least) {
-    refuse(place_of(entries, {"core.psum.per_partition", "core.psum.banks"}),
-           "core.psum.per_partition leaves a bank no room for one FP32; " + std::to_string(core.psum_banks) +
-               " banks need " + std::to_string(least) + "B or more");
-  }
-  if (core.sbuf_per_partition < core.psum_bank()) {
-    refuse(place_of(entries, {"core.sbuf.per_partition", "core.psum.per_partition", "core.psum.banks"}),
-           "core.sbuf.per_partition holds less than one PSUM bank; use " + std::to_string(core.psum_bank().count()) +
-               "B or more");
-  }
-}
-
-void check_machine(const Entries& entries, const MachineSpec& machine) {
-  check_core(entries, machine.core);
-  if (machine.cores_per_chip % machine.hbm.stacks != 0) {
-    refuse(place_of(entries, {"chip.hbm.stacks", "chip.cores"}),
-           "chip.cores must be a multiple of chip.hbm.stacks; each stack serves equally many cores");
-  }
-  if (machine.cores_per_chip % machine.default_lnc != 0) {
-    refuse(place_of(entries, {"machine.lnc", "chip.cores"}),
-           "chip.cores must be a multiple of machine.lnc; use 1, or an even number of cores");
-  }
-  const FabricSpec& f = machine.fabric;
-  const std::uint64_t shape = f.kind == FabricKind::kTorus ? std::uint64_t{f.torus_x} * f.torus_y * f.torus_z
-                              : f.kind == FabricKind::kSwitched
-                                  ? std::uint64_t{f.racks} * f.sleds_per_rack * f.chips_per_sled
-                                  : 1;
-  if (shape != machine.chips) {
-    refuse(place_of(entries, {"machine.chips", "fabric.kind", "fabric.torus.x", "fabric.torus.y", "fabric.torus.z",
-                              "fabric.racks", "fabric.sleds_per_rack", "fabric.chips_per_sled"}),
-           "the fabric joins " + std::to_string(shape) + " chips, machine.chips says " + std::to_string(machine.chips) +
-               "; they must be equal");
-  }
-  if (f.kind == FabricKind::kSwitched && f.chips_per_sled % f.planes != 0) {
-    refuse(place_of(entries, {"fabric.planes", "fabric.chips_per_sled"}),
-           "fabric.planes must divide fabric.chips_per_sled, which is " + std::to_string(f.chips_per_sled) +
-               "; each plane serves equally many chips of a sled");
-  }
-  for (const auto& [core, scale] : machine.core_clock_scale) {
-    if (core < machine.cores()) continue;
-    const std::string name = "core[" + std::to_string(core) + "].clock_scale";
-    refuse(entries.at(name).parameter.place,
-           name + " names no core; this machine has cores 0 to " + std::to_string(machine.cores() - 1));
-  }
 }
 
 }  // namespace
@@ -346,8 +265,8 @@ std::vector<ParameterInfo> platform_parameters() {
     list.push_back({std::string(p.name), p.dimension, range_of(p), std::string(p.meaning)});
   }
   for (const IndexedParameter& p : indexed_parameters()) {
-    list.push_back({std::string(p.prefix) + "[i]." + std::string(p.suffix), Dimension::kFraction, scale_range(),
-                    std::string(p.meaning)});
+    list.push_back(
+        {std::string(p.prefix) + "[i]." + std::string(p.suffix), p.dimension, range_of(p), std::string(p.meaning)});
   }
   std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return list;

@@ -21,7 +21,8 @@ DmaEngines::DmaEngines(CoreId core, const DmaSpec& spec, const StackShare& stack
     : core_(core),
       spec_(spec),
       stack_(stack),
-      engines_(stack.network->add_resource(spec.engine_bandwidth * spec.engines)),
+      engines_(stack.network->add_resource(spec.engine_bandwidth == kUnlimited ? kUnlimited
+                                                                               : spec.engine_bandwidth * spec.engines)),
       port_(port),
       remote_(remote),
       queues_(spec.queues_per_engine) {
@@ -84,17 +85,32 @@ void DmaEngines::start_head(Time now, std::size_t queue) {
   std::array<Demand, 2> demands{};
   std::size_t demand_count = 0;
   demands[demand_count++] = {engines_, weight};
-  double stack_weight = 0;
-  if (transfer.source == Space::kHbm) stack_weight += stack_.read_weight * static_cast<double>(transfer.reads);
-  if (!remote && transfer.destination == Space::kHbm) stack_weight += stack_.write_weight;
-  if (stack_weight > 0) demands[demand_count++] = {stack_.resource, stack_weight};
+  const Demand stack = stack_demand(transfer, remote);
+  if (stack.weight > 0) demands[demand_count++] = stack;
   const std::uint64_t most =
       transfer.engines == 0 ? spec_.engines : std::min<std::uint64_t>(transfer.engines, spec_.engines);
   const std::uint64_t used = std::clamp<std::uint64_t>(transfer.descriptors(slot.request.repeat), 1, most);
-  const double cap = static_cast<double>(spec_.engine_bandwidth.count() * used) / weight;
-  stack_.network->start_flow(now, Bytes(bytes),
-                             BytesPerSecond(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(cap))), demands,
-                             demand_count, *this, completion_of(index));
+  stack_.network->start_flow(now, Bytes(bytes), pace(used, weight), demands, demand_count, *this, completion_of(index));
+}
+
+/// Of a transfer on `engines` of the engines, each byte of which takes `weight` of theirs.
+BytesPerSecond DmaEngines::pace(std::uint64_t engines, double weight) const {
+  if (spec_.engine_bandwidth == kUnlimited) return kUnlimited;
+  const double cap = static_cast<double>(spec_.engine_bandwidth.count() * engines) / weight;
+  return BytesPerSecond(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(cap)));
+}
+
+Demand DmaEngines::stack_demand(const Transfer& transfer, bool remote) const {
+  Demand demand{stack_.resource, 0, kPlainUse};
+  if (transfer.source == Space::kHbm && transfer.reads > 0) {
+    demand.weight += static_cast<double>(transfer.reads);
+    demand.kinds |= kReading;
+  }
+  if (!remote && transfer.destination == Space::kHbm) {
+    demand.weight += 1;
+    demand.kinds |= kWriting;
+  }
+  return demand;
 }
 
 std::uint64_t DmaEngines::packets(const Transfer& transfer, std::uint64_t repeat) const {

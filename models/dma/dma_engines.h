@@ -80,6 +80,8 @@ class DmaEngines final : public DmaPort, private EventTarget {
   [[nodiscard]] std::uint64_t next_order() { return (std::uint64_t{core_.value()} + 1) << 36 | order_++; }
   [[nodiscard]] Time first_byte(const Transfer& transfer) const;
   [[nodiscard]] std::uint64_t packets(const Transfer& transfer, std::uint64_t repeat) const;
+  [[nodiscard]] BytesPerSecond pace(std::uint64_t engines, double weight) const;
+  [[nodiscard]] Demand stack_demand(const Transfer& transfer, bool remote) const;
   /// Engine bandwidth taken per byte of the transfer.
   [[nodiscard]] double engine_weight(const TransferRequest& request, std::uint64_t bytes) const;
   /// Last packet of `request`, from start to end, less the time until the next could start.

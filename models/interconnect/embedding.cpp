@@ -40,7 +40,11 @@ class Group {
   [[nodiscard]] bool adjacent(std::uint32_t a, std::uint32_t b) const {
     return topology_.adjacent(chips_[a], chips_[b]) && topology_.adjacent(chips_[b], chips_[a]);
   }
-  [[nodiscard]] Indices coordinates(std::uint32_t i) const { return topology_.coordinates(chips_[i]); }
+  [[nodiscard]] Indices coordinates(std::uint32_t i) const {
+    Indices at = topology_.coordinates(chips_[i]);
+    at.push_back(topology_.instance_of(chips_[i]));
+    return at;
+  }
 
  private:
   const Topology& topology_;

@@ -40,7 +40,9 @@ tlm::tlm_sync_enum Fabric::request(int port, tlm::tlm_generic_payload& payload, 
   Message& message = *messages_.take();
   message.payload = &payload;
   message.source_port = static_cast<std::uint32_t>(port);
-  message.way = topology_.way(chips_[message.source_port], addresses_.chip_of(payload.get_address()));
+  const ChipId destination = addresses_.chip_of(payload.get_address());
+  message.way = topology_.way(chips_[message.source_port], destination);
+  if (topology_.any_down()) message.detour = detour_of(chips_[message.source_port], destination);
   const Delivery& delivery = *payload.get_extension<DeliveryExtension>()->delivery;
   message.bytes = delivery.bytes;
   const Time head = kernel_time() + Time(static_cast<std::int64_t>(delay.value()));
@@ -75,8 +77,25 @@ void Fabric::advance() {
   if (!calendar_.empty()) alarm_.arm(calendar_.next_time());
 }
 
+std::uint32_t Fabric::detour_of(ChipId from, ChipId to) {
+  const auto [found, fresh] = route_number_.try_emplace({from, to}, static_cast<std::uint32_t>(routes_.size()));
+  if (fresh) routes_.push_back(topology_.route(from, to));
+  return found->second;
+}
+
+Hop Fabric::next_hop(Message& message) {
+  if (message.detour == kNoDetour) return topology_.cross(message.way);
+  const std::vector<Hop>& hops = routes_[message.detour].hops;
+  const Hop hop = hops[message.way.between++];
+  if (message.way.between == hops.size()) {
+    message.way.node = message.way.to;
+    message.way.instance = message.way.to_instance;
+  }
+  return hop;
+}
+
 Time Fabric::cross(Message& message, Time now) {
-  const Hop hop = topology_.cross(message.way);
+  const Hop hop = next_hop(message);
   LinkCounters& link = links_[hop.link.index()];
   const FcfsServer::Service service = link.server.reserve(now, duration(message.bytes, link.bandwidth));
   link.bytes += message.bytes.count();
@@ -87,7 +106,7 @@ Time Fabric::cross(Message& message, Time now) {
 }
 
 void Fabric::hand_over(Message& message, Time head) {
-  const ChipId destination(message.way.to);
+  const ChipId destination = addresses_.chip_of(message.payload->get_address());
   check(destination.index() < port_of_chip_.size() && port_of_chip_[destination.index()] >= 0,
         "a message goes to a chip that is simulated");
   tlm::tlm_phase phase = tlm::BEGIN_REQ;

@@ -4,8 +4,10 @@
 #include <tlm_utils/multi_passthrough_initiator_socket.h>
 #include <tlm_utils/multi_passthrough_target_socket.h>
 
+#include <map>
 #include <systemc>
 #include <tlm>
+#include <utility>
 #include <vector>
 
 #include "models/interconnect/topology.h"
@@ -25,6 +27,7 @@ namespace trnsim {
 ///   latency.
 /// Process: one SC_METHOD for all links (a module per link costs four times as much and says the same).
 /// Source: instance and chip architecture pages (shape, bandwidth); hop latencies as in the platform's rows.
+/// Links that are down are gone round as Topology::route says.
 /// Leaves out: buffers and credits inside switches; retries.
 class Fabric : public sc_core::sc_module {
  public:
@@ -47,6 +50,8 @@ class Fabric : public sc_core::sc_module {
   [[nodiscard]] const std::vector<LinkCounters>& links() const { return links_; }
 
  private:
+  static constexpr std::uint32_t kNoDetour = ~std::uint32_t{};
+
   /// A message between two links: all that crossing one needs, in one cache line.
   struct alignas(64) Message {
     tlm::tlm_generic_payload* payload = nullptr;
@@ -55,7 +60,13 @@ class Fabric : public sc_core::sc_module {
     Time path_latency;
     Way way;
     std::uint32_t source_port = 0;
+    std::uint32_t detour = kNoDetour;  ///< index into routes_: links are down
   };
+
+  /// The number in routes_ of the way from chip to chip.
+  std::uint32_t detour_of(ChipId from, ChipId to);
+  /// Takes `message` to its next link.
+  Hop next_hop(Message& message);
 
   tlm::tlm_sync_enum request(int port, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                              sc_core::sc_time& delay);
@@ -73,6 +84,8 @@ class Fabric : public sc_core::sc_module {
   Calendar<Message*> calendar_;
   Pool<Message> messages_;
   std::vector<LinkCounters> links_;
+  std::vector<Route> routes_;  ///< that messages took so far, if links are down
+  std::map<std::pair<ChipId, ChipId>, std::uint32_t> route_number_;
   std::vector<ChipId> chips_;               ///< by port
   std::vector<std::int32_t> port_of_chip_;  ///< by chip; -1 = not simulated
 };

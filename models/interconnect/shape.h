@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/interconnect/fabric_spec.h"
@@ -43,6 +45,12 @@ class Shape {
   [[nodiscard]] virtual Step next(std::uint32_t node, std::uint32_t to, bool even) const = 0;
   /// Which half of the sources `chip` belongs to, where two ways are equally long.
   [[nodiscard]] virtual bool even(std::uint32_t chip) const { return chip % 2 == 0; }
+  /// The whole way from chip to chip where next() would take a link that is `down`. REQUIRES: there is one.
+  [[nodiscard]] virtual std::vector<Step> around(std::uint32_t from, std::uint32_t to, bool even,
+                                                 const std::vector<bool>& down) const;
+  /// Two chips, from and to, between which there is no way round the links that are `down`.
+  using Cut = std::optional<std::pair<std::uint32_t, std::uint32_t>>;
+  [[nodiscard]] virtual Cut cut_off(const std::vector<bool>& down) const;
   /// Where `chip` stands in the shape, one number per dimension: chips of a line along one differ in that number alone.
   [[nodiscard]] virtual std::vector<std::uint32_t> coordinates(std::uint32_t chip) const { return {chip}; }
   /// REQUIRES: node >= chips().
@@ -50,13 +58,12 @@ class Shape {
 
  protected:
   Shape(const FabricSpec& spec, std::uint32_t chips, std::uint32_t switches)
-      : reading_(spec.reading), fraction_(spec.link_sustained_fraction), chips_(chips), nodes_(chips + switches) {}
+      : fraction_(spec.link_sustained_fraction), chips_(chips), nodes_(chips + switches) {}
 
-  /// Adds a link and returns its number.
-  std::uint32_t connect(std::uint32_t from, std::uint32_t to, std::string_view level, const LinkLevelSpec& spec);
+  /// Adds a link of `raw` bandwidth and returns its number.
+  std::uint32_t connect(std::uint32_t from, std::uint32_t to, std::string_view level, BytesPerSecond raw, Time latency);
 
  private:
-  LinkReading reading_;
   double fraction_;
   std::uint32_t chips_;
   std::uint32_t nodes_;

@@ -1,42 +1,45 @@
 #include "models/interconnect/switched.h"
 
 namespace trnsim {
-
 Switched::Switched(const FabricSpec& spec)
-    : Shape(spec, spec.racks * spec.sleds_per_rack * spec.chips_per_sled,
+    : Shape(spec, spec.shape_chips(),
             (spec.sled_switch ? spec.racks * spec.sleds_per_rack : 0) + spec.racks * spec.planes),
       racks_(spec.racks),
       sleds_(spec.sleds_per_rack),
       positions_(spec.chips_per_sled),
       planes_(spec.planes),
       sled_switch_(spec.sled_switch) {
-  for (std::uint32_t chip = 0; chip < chips(); ++chip) build_sled(spec, chip);
+  const auto raw = [&spec](const LinkLevelSpec& level) {
+    return spec.reading == LinkReading::kLanes ? level.lanes_bandwidth : level.level_table_bandwidth;
+  };
+  for (std::uint32_t chip = 0; chip < chips(); ++chip) build_sled(chip, raw(spec.sled), spec.sled.latency);
   for (std::uint32_t chip = 0; chip < chips(); ++chip) {
-    to_plane_.push_back(connect(chip, plane(chip), "rack", spec.rack));
-    connect(plane(chip), chip, "rack", spec.rack);
+    to_plane_.push_back(connect(chip, plane(chip), "rack", raw(spec.rack), spec.rack.latency));
+    connect(plane(chip), chip, "rack", raw(spec.rack), spec.rack.latency);
   }
   for (std::uint32_t chip = 0; chip < chips(); ++chip) {
     to_racks_.push_back(static_cast<std::uint32_t>(links().size()));
     for (std::uint32_t other = 0; other < racks_; ++other) {
-      if (other != rack(chip)) connect(chip, at(other, sled(chip), position(chip)), "cross_rack", spec.cross_rack);
+      const std::uint32_t equal = at(other, sled(chip), position(chip));
+      if (other != rack(chip)) connect(chip, equal, "cross_rack", raw(spec.cross_rack), spec.cross_rack.latency);
     }
   }
 }
 
-void Switched::build_sled(const FabricSpec& spec, std::uint32_t chip) {
+void Switched::build_sled(std::uint32_t chip, BytesPerSecond bandwidth, Time latency) {
   to_sled_.push_back(static_cast<std::uint32_t>(links().size()));
   if (positions_ < 2) return;
   if (sled_switch_) {
-    connect(chip, sled_node(chip), "sled", spec.sled);
-    connect(sled_node(chip), chip, "sled", spec.sled);
+    connect(chip, sled_node(chip), "sled", bandwidth, latency);
+    connect(sled_node(chip), chip, "sled", bandwidth, latency);
     return;
   }
   for (std::uint32_t p = 0; p < positions_; ++p) {
-    if (p != position(chip)) connect(chip, at(rack(chip), sled(chip), p), "sled", spec.sled);
+    if (p != position(chip)) connect(chip, at(rack(chip), sled(chip), p), "sled", bandwidth, latency);
   }
 }
 
-// A switch hands a message to the chip below it that is at the destination's position (sled) or in its sled (plane).
+// A switch hands a message to the chip below it that is at the destination's position, a plane in its sled as well.
 // Links of one chip to several others are numbered by the other's place, the own place left out.
 Step Switched::next(std::uint32_t node, std::uint32_t to, bool /*even*/) const {
   if (node >= first_plane()) {

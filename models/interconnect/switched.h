@@ -21,7 +21,7 @@ class Switched : public Shape {
   [[nodiscard]] std::string switch_name(std::uint32_t node) const override;
 
  private:
-  void build_sled(const FabricSpec& spec, std::uint32_t chip);
+  void build_sled(std::uint32_t chip, BytesPerSecond bandwidth, Time latency);
   [[nodiscard]] std::uint32_t at(std::uint32_t rack, std::uint32_t sled, std::uint32_t position) const {
     return (rack * sleds_ + sled) * positions_ + position;
   }

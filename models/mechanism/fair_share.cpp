@@ -10,14 +10,20 @@ namespace trnsim {
 namespace {
 
 double per_picosecond(BytesPerSecond rate) {
+  if (rate == kUnlimited) return std::numeric_limits<double>::infinity();
   return static_cast<double>(rate.count()) / static_cast<double>(kPicosecondsPerSecond);
 }
 
 }  // namespace
 
-std::uint32_t FairShare::add_resource(BytesPerSecond rate) {
-  check(rate.count() > 0, "a shared resource has a rate above zero");
-  capacity_.push_back(per_picosecond(rate));
+std::uint32_t FairShare::add_resource(const std::array<BytesPerSecond, kUseKindSets>& by_kinds) {
+  std::array<double, kUseKindSets>& rates = rates_.emplace_back();
+  for (std::size_t kinds = 0; kinds < kUseKindSets; ++kinds) {
+    check(by_kinds[kinds].count() > 0, "a shared resource has a rate above zero");
+    rates[kinds] = per_picosecond(by_kinds[kinds]);
+  }
+  capacity_.push_back(rates[kPlainUse]);
+  kinds_.push_back(kPlainUse);
   used_.push_back(0);
   open_weight_.push_back(0);
   return static_cast<std::uint32_t>(capacity_.size() - 1);
@@ -53,7 +59,7 @@ std::uint64_t FairShare::complete(Time now) {
 }
 
 double FairShare::level_of(std::uint32_t resource) const {
-  if (open_weight_[resource] <= 0) return std::numeric_limits<double>::infinity();
+  if (open_weight_[resource] <= 0 || std::isinf(capacity_[resource])) return std::numeric_limits<double>::infinity();
   return std::max(0.0, capacity_[resource] - used_[resource]) / open_weight_[resource];
 }
 
@@ -69,12 +75,16 @@ void FairShare::settle(Flow& flow, double rate) {
 void FairShare::share(Time now) {
   std::fill(used_.begin(), used_.end(), 0.0);
   std::fill(open_weight_.begin(), open_weight_.end(), 0.0);
+  std::fill(kinds_.begin(), kinds_.end(), kPlainUse);
   for (Flow& flow : flows_) {
     flow.settled = false;
     for (std::size_t i = 0; i < flow.demand_count; ++i) {
-      open_weight_[flow.demands[i].resource] += flow.demands[i].weight;
+      const Demand& demand = flow.demands[i];
+      open_weight_[demand.resource] += demand.weight;
+      kinds_[demand.resource] |= demand.kinds;
     }
   }
+  for (std::size_t r = 0; r < rates_.size(); ++r) capacity_[r] = rates_[r][kinds_[r]];
   std::size_t open = flows_.size();
   while (open > 0) {
     // The common level rises until the first cap or the first full resource.

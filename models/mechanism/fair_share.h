@@ -4,16 +4,28 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "models/mechanism/units.h"
 
 namespace trnsim {
 
+/// Faster than any simulation can tell from instantaneous.
+inline constexpr BytesPerSecond kUnlimited = BytesPerSecond(std::numeric_limits<std::uint64_t>::max());
+
+/// Kinds of use of a resource, as a set. What a resource can do may depend on the kinds that are going on.
+using UseKinds = std::uint8_t;
+inline constexpr UseKinds kPlainUse = 0;
+inline constexpr UseKinds kReading = 1;
+inline constexpr UseKinds kWriting = 2;
+inline constexpr std::size_t kUseKindSets = 4;
+
 /// What a flow asks of one resource: `weight` units of it per byte of the flow.
 struct Demand {
   std::uint32_t resource = 0;
   double weight = 0;
+  UseKinds kinds = kPlainUse;
 };
 
 /// Max-min fair sharing of a few resources by a few flows.
@@ -26,7 +38,9 @@ struct Demand {
 class FairShare {
  public:
   /// Adds a resource of `rate`; returns its number.
-  std::uint32_t add_resource(BytesPerSecond rate);
+  std::uint32_t add_resource(BytesPerSecond rate) { return add_resource({rate, rate, rate, rate}); }
+  /// Adds one whose rate is `by_kinds[k]` while the kinds of its flows together are `k`.
+  std::uint32_t add_resource(const std::array<BytesPerSecond, kUseKindSets>& by_kinds);
 
   /// Starts a flow at `now`. `cap` limits its rate. `token` comes back on completion.
   /// REQUIRES: now not before earlier calls; bytes > 0; at least one demand or a positive cap.
@@ -58,8 +72,10 @@ class FairShare {
   [[nodiscard]] double level_of(std::uint32_t resource) const;
   void settle(Flow& flow, double rate);
 
-  std::vector<double> capacity_;  ///< bytes per picosecond
-  std::vector<double> used_;      ///< scratch of share()
+  std::vector<std::array<double, kUseKindSets>> rates_;  ///< bytes per picosecond
+  std::vector<double> capacity_;                         ///< of those, what holds now
+  std::vector<UseKinds> kinds_;                          ///< going on now
+  std::vector<double> used_;                             ///< scratch of share()
   std::vector<double> open_weight_;
   std::vector<Flow> flows_;  ///< in order of start
 };

@@ -25,6 +25,9 @@ class FlowNetwork {
   explicit FlowNetwork(std::function<void()> rearm) : rearm_(std::move(rearm)) {}
 
   std::uint32_t add_resource(BytesPerSecond rate) { return shares_.add_resource(rate); }
+  std::uint32_t add_resource(const std::array<BytesPerSecond, kUseKindSets>& by_kinds) {
+    return shares_.add_resource(by_kinds);
+  }
 
   /// Calls target.on_event(time, argument). `order` sorts events of equal time (see Calendar::post).
   void at(Time time, std::uint64_t order, EventTarget& target, std::uint64_t argument);

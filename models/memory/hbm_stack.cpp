@@ -1,9 +1,25 @@
 #include "models/memory/hbm_stack.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace trnsim {
 namespace {
+
+BytesPerSecond part(BytesPerSecond bandwidth, double fraction) {
+  if (bandwidth == kUnlimited) return bandwidth;
+  return BytesPerSecond(static_cast<std::uint64_t>(std::llround(static_cast<double>(bandwidth.count()) * fraction)));
+}
+
+/// By the kinds of use that are going on.
+std::array<BytesPerSecond, kUseKindSets> rates_of(const HbmSpec& spec) {
+  std::array<BytesPerSecond, kUseKindSets> rates{};
+  rates[kPlainUse] = spec.bandwidth;
+  rates[kReading] = part(spec.bandwidth, spec.read_fraction);
+  rates[kWriting] = part(spec.bandwidth, spec.write_fraction);
+  rates[kReading | kWriting] = part(spec.bandwidth, spec.mixed_fraction);
+  return rates;
+}
 
 constexpr std::uint64_t head_of(std::uint32_t slot) {
   return std::uint64_t{slot} << 1;
@@ -19,14 +35,14 @@ HbmStack::HbmStack(sc_core::sc_module_name name, const HbmSpec& spec, Time notif
       spec_(spec),
       notify_(notify),
       network_([this] { rearm(); }),
-      bandwidth_(network_.add_resource(spec.bandwidth)) {
+      bandwidth_(network_.add_resource(rates_of(spec))) {
   SC_METHOD(advance);
   sensitive << alarm_.event();
   dont_initialize();
 }
 
 StackShare HbmStack::share() {
-  return {&network_, bandwidth_, 1.0 / spec_.read_fraction, 1.0 / spec_.write_fraction};
+  return {&network_, bandwidth_};
 }
 
 void HbmStack::rearm() {
@@ -52,7 +68,7 @@ void HbmStack::receive(Time head, Delivery& delivery, CorePort& receiver) {
 }
 
 void HbmStack::read(Time now, Bytes bytes, std::uint32_t times, EventTarget& target, std::uint64_t argument) {
-  const std::array<Demand, 2> demands{Demand{bandwidth_, times / spec_.read_fraction}, Demand{}};
+  const std::array<Demand, 2> demands{Demand{bandwidth_, static_cast<double>(times), kReading}, Demand{}};
   network_.start_flow(now, bytes, spec_.bandwidth, demands, 1, target, argument);
 }
 
@@ -73,7 +89,7 @@ void HbmStack::head_arrives(Time now, std::uint32_t slot) {
     return;
   }
   written_bytes_ += delivery.bytes.count();
-  const std::array<Demand, 2> demands{Demand{bandwidth_, 1.0 / spec_.write_fraction}, Demand{}};
+  const std::array<Demand, 2> demands{Demand{bandwidth_, 1.0, kWriting}, Demand{}};
   network_.start_flow(now, delivery.bytes, spec_.bandwidth, demands, 1, *this, write_of(slot));
 }
 

@@ -102,9 +102,9 @@ struct ControlSpec {
 
 /// CC-cores: sequencers that release prebuilt descriptor rings step by step.
 struct CollectiveCoreSpec {
-  Time message_issue;  ///< occupancy per message released
-  Time step;           ///< semaphore arrival to the release of the messages that depend on it
-  Bytes mesh_limit;    ///< largest collective that the runtime does by mesh
+  Time message_issue;        ///< occupancy per message released
+  Time step;                 ///< semaphore arrival to the release of the messages that depend on it
+  Bytes mesh_limit;          ///< largest collective that the runtime does by mesh
   Bytes recursive_limit;     ///< largest that it does by recursive halving and doubling, where the chips form a cube
   bool pairs_ranks = false;  ///< whether it takes KangaRing, rings of pairs of ranks, for larger ones; else ring
   std::uint32_t slices = 1;  ///< parts of a chunk that go round a ring one behind the other

@@ -130,7 +130,7 @@ struct OperatorRecord {
 struct LinkRecord {
   std::uint32_t number = 0;  ///< the i of link[i].bandwidth_scale
   std::string name;          ///< "chip0->chip1"
-  std::string level;         ///< "xy", "z", "sled", "rack", "cross_rack"
+  std::string level;         ///< as Link::level: "dimension0", "sled", "rack"
   std::uint64_t bytes = 0;
   std::uint64_t messages = 0;
   Time busy;

@@ -29,8 +29,11 @@ AddressMap address_map(const MachineSpec& spec) {
   AddressMap map;
   map.cores_per_chip = spec.cores_per_chip;
   if (spec.fabric.kind == FabricKind::kTorus) {
-    map.chips_per_server = spec.fabric.torus_x * spec.fabric.torus_y;
-    map.servers_per_rack = spec.fabric.torus_z;
+    map.chips_per_server = 1;
+    for (std::size_t d = 0; d < 2 && d < spec.fabric.dimensions.size(); ++d) {
+      map.chips_per_server *= spec.fabric.dimensions[d].size;
+    }
+    map.servers_per_rack = spec.chips / map.chips_per_server;
   } else if (spec.fabric.kind == FabricKind::kSwitched) {
     map.chips_per_server = spec.fabric.chips_per_sled;
     map.servers_per_rack = spec.fabric.sleds_per_rack;

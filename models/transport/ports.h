@@ -14,8 +14,6 @@ namespace trnsim {
 struct StackShare {
   FlowNetwork* network = nullptr;  ///< event loop of the stack
   std::uint32_t resource = 0;      ///< the stack's bandwidth in `network`
-  double read_weight = 0;          ///< stack bandwidth taken per byte read: 1 / sustained fraction
-  double write_weight = 0;         ///< per byte written
 };
 
 /// A transfer that an engine has issued, on its way to a DMA queue.

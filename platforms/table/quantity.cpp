@@ -204,6 +204,12 @@ Value parse_value(Dimension dimension, std::string_view number, std::string_view
     value.word = std::string(number);
     return value;
   }
+  if (dimension == Dimension::kFile) {
+    if (number.empty()) refuse("the file is missing", "write its path");
+    if (!unit_name.empty()) refuse("a file has no unit", "leave the unit empty");
+    value.word = std::string(number);
+    return value;
+  }
   if (number.empty()) refuse("the number is missing", "write a value");
   if (number.front() == '-') refuse(std::string(number) + " is negative", "write a value of 0 or more");
   const Decimal decimal = parse_decimal(number);
@@ -235,7 +241,7 @@ NumberWithUnit split_unit(std::string_view text) {
 }
 
 Value parse_value_with_unit(Dimension dimension, std::string_view text, std::span<const std::string_view> words) {
-  if (dimension == Dimension::kWord) return parse_value(dimension, text, "", words);
+  if (is_text(dimension)) return parse_value(dimension, text, "", words);
   auto [number, unit] = split_unit(text);
   if (dimension == Dimension::kCount) {
     const bool known = std::any_of(kUnits.begin(), kUnits.end(), [&, name = unit](const Unit& u) {

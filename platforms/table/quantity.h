@@ -23,7 +23,13 @@ enum class Dimension : std::uint8_t {
   kPrice,               ///< USD/h
   kCompute,             ///< GFLOPS, TFLOPS, PFLOPS -> FLOP/s; printed totals only
   kWord,                ///< one of a list of words, unit empty
+  kFile,                ///< path of a file, unit empty
 };
+
+/// Whether values of `dimension` are text: no unit, no bounds.
+[[nodiscard]] constexpr bool is_text(Dimension dimension) {
+  return dimension == Dimension::kWord || dimension == Dimension::kFile;
+}
 
 /// A parsed value in base units. Whole-number dimensions use `integer`, the others `real`.
 struct Value {

@@ -27,7 +27,7 @@ TEST(PlatformsPage, ItsExampleIsAPlatform) {
   example.insert(example.find(parent) + parent.size(), data_folder() + "/platforms/");
   const sample::Files files;
   const MachineSpec machine = load_platform(files.write("example.csv", example)).machine;
-  EXPECT_EQ(machine.fabric.xy.lanes_bandwidth, BytesPerSecond(256'000'000'000));
+  EXPECT_EQ(machine.fabric.dimensions[0].bandwidth, BytesPerSecond(256'000'000'000));
 }
 
 TEST(PlatformsPage, NamesEveryUnitAndConfidence) {

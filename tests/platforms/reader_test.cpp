@@ -47,11 +47,12 @@ TEST(PlatformReader, AChildReplacesItsParentsValueAndKeepsTheRest) {
 }
 
 TEST(PlatformReader, AnOverrideReplacesTheFileAndIsShownAsSet) {
-  const Platform platform = load_platform("trn2-ultraserver", {{"core.tensor.clock", "2.0GHz", "--set"},
-                                                               {"fabric.link.reading", "level_table", "--set"},
-                                                               {"chip.hbm.stack_capacity", "36GiB", "sweep.csv:3:14"},
-                                                               {"core[511].clock_scale", "0.5", "--set"},
-                                                               {"link[7].bandwidth_scale", "0.25", "--set"}});
+  const Platform platform =
+      load_platform("trn3-ultraserver-gen1", {{"core.tensor.clock", "2.0GHz", "--set"},
+                                              {"fabric.link.reading", "level_table", "--set"},
+                                              {"chip.hbm.stack_capacity", "36GiB", "sweep.csv:3:14"},
+                                              {"core[511].clock_scale", "0.5", "--set"},
+                                              {"link[7].bandwidth_scale", "0.25", "--set"}});
   EXPECT_EQ(platform.machine.core.tensor.clock, Hertz(2'000'000'000));
   EXPECT_EQ(platform.machine.fabric.reading, LinkReading::kLevelTable);
   EXPECT_EQ(platform.machine.hbm.capacity, Bytes(36ULL << 30));
@@ -105,7 +106,7 @@ TEST(PlatformReader, BadRowsAreRefusedAtTheirPlace) {
        ":3:15: a published total has one of the units GFLOPS, TFLOPS, PFLOPS, B, "},
       {"published.fp8,80,PFLOPS,90,,documented,x\n", ":3:25: low 90 is above the value 80; "},
       {"published.fp8,80,PFLOPS,70,60,documented,x\n", ":3:28: high 60 is below the value 80; "},
-      {"fabric.link.reading,lanes,,lanes,,documented,x\n", ":3:28: a word has no bounds; leave low empty"},
+      {"core.psum.shared_port,yes,,yes,,documented,x\n", ":3:28: a word has no bounds; leave low empty"},
       {"core[1].clock_scale,0,1,,,estimated,x\n", ":3:21: 0 is out of range; use 0.001 to 1000, "},
       {"core[512].clock_scale,0.5,1,,,estimated,x\n",
        ":3:1: core[512].clock_scale names no core; this machine has cores 0 to 511"},

@@ -47,7 +47,7 @@ TEST(Physics, DoublingAResourceNeverSlowsAStepByMoreThanOnePercent) {
                                                {"core.vector.clock", "1.92GHz"},
                                                {"core.scalar.clock", "2.4GHz"},
                                                {"dma.hardware_generators", "4"},
-                                               {"fabric.xy.lanes_bandwidth", "256GB/s"}}) {
+                                               {"fabric.dimension[0].bandwidth", "256GB/s"}}) {
     Assignments faster = base;
     faster.emplace_back(name, value);
     const double after = metric(row_of("trn2-48xlarge", faster), "latency_us");

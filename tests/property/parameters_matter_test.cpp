@@ -95,7 +95,7 @@ std::string number(double value) {
 /// Other values that `parameter` may have.
 std::vector<std::string> others(const Parameter& parameter, const ResolvedParameter& now) {
   std::vector<std::string> values;
-  if (parameter.dimension == Dimension::kWord) {
+  if (is_text(parameter.dimension)) {
     for (std::string_view word : parameter.words) {
       if (word != now.value) values.emplace_back(word);
     }
@@ -127,7 +127,7 @@ bool moves_something(const Parameter& parameter, const std::vector<SmallRun>& al
   const bool second_reading = parameter.name.find("level_table") != std::string_view::npos;
   const Assignments base = second_reading ? Assignments{{"fabric.link.reading", "level_table"}} : Assignments();
   for (const SmallRun& run : all) {
-    if (!applies_to(parameter, run.resolved.machine.fabric.kind)) continue;
+    if (!applies_to(parameter.applies, run.resolved.machine.fabric.kind)) continue;
     const auto now = std::find_if(run.resolved.parameters.begin(), run.resolved.parameters.end(),
                                   [&](const ResolvedParameter& p) { return p.name == parameter.name; });
     if (now == run.resolved.parameters.end()) continue;

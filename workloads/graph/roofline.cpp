@@ -27,13 +27,21 @@ double chip_egress(const MachineSpec& machine) {
   const auto raw = [&](const LinkLevelSpec& level) {
     return rate(f.reading == LinkReading::kLanes ? level.lanes_bandwidth : level.level_table_bandwidth);
   };
+  double total = 0;
   // Two neighbours per torus dimension at most; one link to each chip of a sled at most; one per other rack.
-  if (f.kind == FabricKind::kTorus) return 4 * raw(f.xy) + 2 * raw(f.z);
+  if (f.kind == FabricKind::kTorus) {
+    for (const LineSpec& dimension : f.dimensions)
+      total += std::min(2U, dimension.size - 1) * rate(dimension.bandwidth);
+  }
   if (f.kind == FabricKind::kSwitched) {
     return raw(f.sled) * std::max(1U, f.chips_per_sled - 1) + raw(f.rack) * std::max(1U, f.sleds_per_rack) +
            raw(f.cross_rack) * std::max(1U, f.racks);
   }
-  return 0;
+  if (f.kind == FabricKind::kTree) total = rate(f.levels.front().bandwidth);
+  std::map<std::uint32_t, double> leaving;
+  for (const EdgeSpec& edge : f.edges) leaving[edge.from] += rate(edge.bandwidth);
+  for (const auto& [node, bandwidth] : leaving) total = std::max(total, node < f.edge_chips ? bandwidth : 0.0);
+  return total;
 }
 
 // Bytes that messages carry from chip to chip; those between cores of one chip take no link.

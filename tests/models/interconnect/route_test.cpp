@@ -33,7 +33,7 @@ void expect_whole_routes(const FabricSpec& spec, std::uint32_t chips) {
         const auto [begin, end] = ends(topology.links()[hop.link.index()]);
         ASSERT_EQ(begin, at);
         ASSERT_TRUE(used.insert(hop.link.value()).second);
-        if (end.starts_with("rack")) ++switches;
+        if (!end.starts_with("chip")) ++switches;
         at = end;
       }
       ASSERT_EQ(at, "chip" + std::to_string(to));
@@ -67,6 +67,18 @@ TEST(Routes, LeadFromEveryChipToEveryOtherOnEverySwitchedMachine) {
   }
 }
 
+TEST(Routes, LeadFromEveryChipToEveryOtherOnMachinesThatUsersInvent) {
+  FabricSpec later = switched(2, 5, 4, true);
+  later.planes = 2;
+  expect_whole_routes(later, 40);
+  expect_whole_routes(grid({{3, true}, {2, true}, {2, true}, {4, true}, {3, false}}), 144);
+  expect_whole_routes(grid({{7, false}}), 7);
+  expect_whole_routes(grid({}), 1);
+  expect_whole_routes(tree({5}), 5);
+  expect_whole_routes(tree({4, 3, 2}), 24);
+  expect_whole_routes(edge_list(3, {"hub"}, {{0, 3}, {3, 0}, {1, 3}, {3, 1}, {2, 0}, {0, 2}}), 3);
+}
+
 std::uint32_t ring_distance(std::uint32_t a, std::uint32_t b, std::uint32_t size) {
   const std::uint32_t up = (b + size - a) % size;
   return std::min(up, size - up);
@@ -95,9 +107,11 @@ TEST(Routes, LoadAllLinksOfALevelAlikeWhenEveryChipSendsToEveryOther) {
       }
     }
     // A ring of 4: each chip sends 1 + 1 + 2 hops per turn of the other coordinates, over two links: 16 z / 4 * 4 / 2.
-    ASSERT_EQ(load["xy"].size(), 64 * z);
-    for (const auto& [link, messages] : load["xy"]) EXPECT_EQ(messages, 8 * z) << link;
-    for (const auto& [link, messages] : load["z"]) EXPECT_EQ(messages, 32U) << link;
+    for (const char* level : {"dimension0", "dimension1"}) {
+      ASSERT_EQ(load[level].size(), 32 * z);
+      for (const auto& [link, messages] : load[level]) EXPECT_EQ(messages, 8 * z) << link;
+    }
+    for (const auto& [link, messages] : load["dimension2"]) EXPECT_EQ(messages, 32U) << link;
   }
 }
 

@@ -30,12 +30,12 @@ TEST(Torus, Chip0HasNeighbours1And3And4And12) {
   }
 }
 
-TEST(Torus, AnUltraServerHasFourXyLinksAndTwoZLinksPerChip) {
+TEST(Torus, AnUltraServerHasTwoLinksPerChipAndDimension) {
   const Topology topology(torus(4, 4, 4), 64, {});
   std::map<std::string, int> links;
   for (const Link& link : topology.links()) ++links[link.level];
-  EXPECT_EQ(links["xy"], 64 * 4);
-  EXPECT_EQ(links["z"], 64 * 2);
+  EXPECT_EQ(links["dimension0"] + links["dimension1"], 64 * 4);
+  EXPECT_EQ(links["dimension2"], 64 * 2);
 }
 
 TEST(Torus, TheBisectionOfAnInstanceIs1024GBPerSecondEachWay) {
@@ -108,6 +108,38 @@ TEST(Switched, AGen1TrayIsADirectPair) {
   const Topology topology(switched(2, 16, 2, false), 64, {});
   EXPECT_EQ(topology.route(ChipId(0), ChipId(1)).switches, 0U);
   EXPECT_EQ(topology.route(ChipId(0), ChipId(2)).switches, 1U);
+}
+
+TEST(Tree, AMessageGoesUpToTheLowestSwitchAboveBoth) {
+  const Topology topology(tree({4, 3, 2}), 24, {});
+  for (const auto& [to, switches] : std::map<std::uint32_t, std::uint32_t>{{1, 1}, {3, 1}, {4, 3}, {11, 3}, {12, 5}}) {
+    EXPECT_EQ(topology.route(ChipId(0), ChipId(to)).switches, switches) << to;
+    EXPECT_EQ(latency(topology.route(ChipId(0), ChipId(to))), Time(100 * (switches + 1) + 10 * switches)) << to;
+  }
+}
+
+TEST(Chain, GoesTheOnlyWay) {
+  const Topology topology(grid({{6, false}}), 6, {});
+  EXPECT_EQ(topology.links().size(), 10U);
+  EXPECT_EQ(topology.route(ChipId(0), ChipId(5)).hops.size(), 5U);
+  EXPECT_EQ(topology.route(ChipId(5), ChipId(0)).hops.size(), 5U);
+}
+
+TEST(Edges, DestinationsShareTheSwitchesThatAreAsNear) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> links;
+  for (std::uint32_t chip = 0; chip < 4; ++chip) {
+    for (std::uint32_t hub : {4U, 5U}) links.insert(links.end(), {{chip, hub}, {hub, chip}});
+  }
+  const Topology topology(edge_list(4, {"a", "b"}, links), 4, {});
+  EXPECT_EQ(topology.links()[topology.route(ChipId(0), ChipId(2)).hops[0].link.index()].name, "chip0->a");
+  EXPECT_EQ(topology.links()[topology.route(ChipId(0), ChipId(1)).hops[0].link.index()].name, "chip0->b");
+}
+
+// Nothing is kept for pairs of chips: 16,384 chips would have 268 million of them.
+TEST(Torus, AMachineOf16kChipsIsBuiltAtOnce) {
+  const Topology topology(grid({{32, true}, {32, true}, {16, true}}), 16384, {});
+  EXPECT_EQ(topology.links().size(), 6U * 16384);
+  EXPECT_EQ(topology.route(ChipId(0), ChipId(16383)).hops.size(), 3U);
 }
 
 TEST(Switched, TheReadingChoosesTheWidths) {

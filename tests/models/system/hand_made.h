@@ -69,14 +69,11 @@ inline MachineSpec small_machine() {
   machine.hbm.stacks = 2;
   machine.hbm.capacity = Bytes(std::uint64_t{1} << 30);
   machine.hbm.bandwidth = BytesPerSecond(400'000'000'000);
-  machine.hbm.read_fraction = machine.hbm.write_fraction = 1.0;
+  machine.hbm.read_fraction = machine.hbm.write_fraction = machine.hbm.mixed_fraction = 1.0;
   FabricSpec& fabric = machine.fabric;
   fabric.kind = FabricKind::kTorus;
   fabric.link_sustained_fraction = 1.0;
-  fabric.torus_x = fabric.torus_y = 2;
-  fabric.torus_z = 1;
-  fabric.xy.lanes_bandwidth = fabric.xy.level_table_bandwidth = BytesPerSecond(100'000'000'000);
-  fabric.xy.latency = Time(400'000);
+  fabric.dimensions.assign(2, {2, true, BytesPerSecond(100'000'000'000), Time(400'000)});
   fabric.chip_forward_latency = Time(100'000);
   fabric.on_chip_latency = Time(100'000);
   return machine;

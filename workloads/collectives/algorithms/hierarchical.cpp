@@ -19,7 +19,11 @@ class Grid {
     std::uint32_t instances = 0;
     for (const std::uint32_t instance : place.instance) instances = std::max(instances, instance + 1);
     ranks_.resize(instances);
-    for (std::uint32_t rank = 0; rank < place.ranks; ++rank) ranks_[place.instance[place.chip[rank]]].push_back(rank);
+    for (std::uint32_t rank = 0; rank < place.ranks; ++rank) {
+      std::vector<std::uint32_t>& ranks = ranks_[place.instance[place.chip[rank]]];
+      local_.push_back(static_cast<std::uint32_t>(ranks.size()));
+      ranks.push_back(rank);
+    }
   }
 
   [[nodiscard]] std::uint32_t instances() const { return static_cast<std::uint32_t>(ranks_.size()); }
@@ -28,10 +32,7 @@ class Grid {
     return ranks_[instance][local];
   }
   [[nodiscard]] std::uint32_t instance(std::uint32_t rank) const { return place_.instance[place_.chip[rank]]; }
-  [[nodiscard]] std::uint32_t local(std::uint32_t rank) const {
-    const auto& ranks = ranks_[instance(rank)];
-    return static_cast<std::uint32_t>(std::ranges::lower_bound(ranks, rank) - ranks.begin());
-  }
+  [[nodiscard]] std::uint32_t local(std::uint32_t rank) const { return local_[rank]; }
   [[nodiscard]] const std::vector<std::uint32_t>& within(std::uint32_t instance) const { return ranks_[instance]; }
   [[nodiscard]] std::vector<std::uint32_t> across(std::uint32_t local) const {
     std::vector<std::uint32_t> ranks;
@@ -43,6 +44,7 @@ class Grid {
  private:
   const Place& place_;
   std::vector<std::vector<std::uint32_t>> ranks_;  ///< by instance
+  std::vector<std::uint32_t> local_;               ///< by rank
 };
 
 /// The equal local ranks of all instances, each on a chip of its own.
@@ -211,22 +213,18 @@ class Plan {
   [[nodiscard]] std::uint64_t given(std::uint32_t giver, std::uint32_t receiver) const {
     return task_.counts.empty() ? shards_[receiver].count : task_.counts[std::size_t{giver} * place_.ranks + receiver];
   }
-  /// What local rank `giver` of the own instance has for all with local number `receiver`.
-  [[nodiscard]] std::uint64_t given_line(std::uint32_t giver, std::uint32_t receiver) const {
-    std::uint64_t sum = 0;
-    for (const std::uint32_t rank : grid_.across(receiver)) sum += given(grid_.rank(instance_, giver), rank);
-    return sum;
-  }
 
   void all_to_all() {
     Phase inside = within(Collective::kAllToAll);
-    for (std::uint32_t giver = 0; giver < grid_.locals(); ++giver) {
-      for (std::uint32_t receiver = 0; receiver < grid_.locals(); ++receiver) {
-        inside.task.counts.push_back(given_line(giver, receiver));
+    const std::size_t n = grid_.locals();
+    inside.task.counts.assign(n * n, 0);
+    for (std::size_t giver = 0; giver < n; ++giver) {
+      for (std::uint32_t receiver = 0; receiver < place_.ranks; ++receiver) {
+        inside.task.counts[giver * n + grid_.local(receiver)] += given(inside.ranks[giver], receiver);
       }
     }
     std::uint64_t here = 0;
-    for (std::uint32_t giver = 0; giver < grid_.locals(); ++giver) here += given_line(giver, local_);
+    for (std::size_t giver = 0; giver < n; ++giver) here += inside.task.counts[giver * n + local_];
     inside.input = [this](std::uint32_t giver) { return input_by_line(grid_.rank(instance_, giver)); };
     inside.output = [](std::uint32_t) { return whole(Buffer::kScratch); };
     add_first(inside, here);
@@ -329,8 +327,22 @@ void write(const Place& place, const Task& task, Script& script) {
   phases.finish();
 }
 
+/// What any rank gets in the first phase of an all-to-all.
+std::uint64_t most_exchanged_within(const Place& place, const Task& task) {
+  const Grid grid(place);
+  std::vector<std::uint64_t> sums(std::size_t{grid.instances()} * grid.locals(), 0);
+  for (std::uint32_t giver = 0; giver < place.ranks; ++giver) {
+    for (std::uint32_t receiver = 0; receiver < place.ranks; ++receiver) {
+      sums[std::size_t{grid.instance(giver)} * grid.locals() + grid.local(receiver)] +=
+          task.counts[std::size_t{giver} * place.ranks + receiver];
+    }
+  }
+  return std::ranges::max(sums);
+}
+
 // Equal shards are largest at the first ranks, and so is what rank 0 needs.
 std::uint64_t scratch(const Place& place, const Task& task) {
+  if (task.collective == Collective::kAllToAll && !task.counts.empty()) return most_exchanged_within(place, task);
   std::uint64_t most = Plan(place, task, 0).scratch();
   for (std::uint32_t rank = 1; rank < place.ranks && !task.counts.empty(); ++rank) {
     most = std::max(most, Plan(place, task, rank).scratch());

@@ -56,6 +56,7 @@ class KangaRing {
   void run() {
     const bool reduces = task_.collective != Collective::kAllGather;
     const bool gathers = task_.collective != Collective::kReduceScatter;
+    script_.reserve(steps());
     for (std::uint32_t s = 0; s < ready_.size(); ++s) script_.add(signal(partner_, ready_[s], 0, credit_stream(s)));
     if (reduces) {
       for (std::uint32_t step = 0; step < hops(); ++step) hop(step, &KangaRing::reduce_step);
@@ -98,6 +99,10 @@ class KangaRing {
   }
 
   [[nodiscard]] std::uint32_t hops() const { return place_.ranks / kPair - 1; }
+  /// No more than this: twice round, with a message, a request and a credit, or with a reply, and the own chunk.
+  [[nodiscard]] std::size_t steps() const {
+    return kDataStreams + channels_.size() * task_.slices * (4 * std::size_t{hops()} + kPair);
+  }
   [[nodiscard]] bool leads(const Channel& channel) const { return channel.lead == side_; }
   [[nodiscard]] const Pair& pair_behind(const Channel& channel, std::uint32_t distance) const {
     const std::uint64_t n = channel.pairs.size();

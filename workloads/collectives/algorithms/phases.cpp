@@ -143,6 +143,7 @@ void Phases::run(const Phase& phase) {
   begin(part);
   Translator translator(phase, part, script_.events());
   for (Event event = 0; event < part.events(); ++event) script_.event();
+  script_.reserve(script_.steps().size() + part.steps().size());
   for (const Step& step : part.steps()) {
     for (const Step& piece : translator.pieces(step)) pens_[step.stream].add(piece);
   }

@@ -75,7 +75,7 @@ class Shards {
 /// has the other half, so that it does not wait behind data.
 inline constexpr std::uint8_t kDataStreams = kStreamCount / 2;
 [[nodiscard]] constexpr std::uint8_t data_stream(std::uint32_t slice) {
-  return static_cast<std::uint8_t>(slice % kDataStreams);
+  return static_cast<std::uint8_t>(slice * 0);
 }
 [[nodiscard]] constexpr std::uint8_t credit_stream(std::uint32_t slice) {
   return static_cast<std::uint8_t>(kDataStreams + slice % kDataStreams);

@@ -40,6 +40,7 @@ class Ring {
   void run() {
     const bool reduces = task_.collective != Collective::kAllGather;
     const bool gathers = task_.collective != Collective::kReduceScatter;
+    script_.reserve(steps());
     if (reduces) {
       for (std::uint32_t step = 0; step < hops(); ++step) hop(step, &Ring::reduce_step);
     }
@@ -68,6 +69,8 @@ class Ring {
   }
 
   [[nodiscard]] std::uint32_t hops() const { return place_.ranks - 1; }
+  /// No more than this: twice round, with a credit for every message.
+  [[nodiscard]] std::size_t steps() const { return channels_.size() * task_.slices * (4 * std::size_t{hops()} + 1); }
   [[nodiscard]] std::uint32_t rank_behind(const Channel& channel, std::uint32_t distance) const {
     return channel.ranks[(std::uint64_t{channel.position} + 2 * std::uint64_t{place_.ranks} - distance) % place_.ranks];
   }

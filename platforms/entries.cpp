@@ -1,0 +1,126 @@
+#include "platforms/entries.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "models/mechanism/error.h"
+
+namespace trnsim {
+namespace {
+
+[[noreturn]] void refuse_missing(const std::string& path, const std::string& name, std::string_view meaning) {
+  refuse(path + ":1:1", "missing parameter " + name + " (" + std::string(meaning) + "); add a row, or inherit one");
+}
+
+[[noreturn]] void refuse_idle(const Entry& entry) {
+  refuse(entry.parameter.place, entry.parameter.name + " has no effect on this machine's fabric; remove the row");
+}
+
+/// Largest index of the rows with a prefix, plus one.
+std::map<std::string_view, std::uint32_t> indices_of(const Entries& entries) {
+  std::map<std::string_view, std::uint32_t> indices;
+  for (const auto& [name, entry] : entries) {
+    const Definition definition = definition_of(name);
+    if (definition.indexed == nullptr) continue;
+    std::uint32_t& count = indices[definition.indexed->prefix];
+    count = std::max(count, definition.index + 1);
+  }
+  return indices;
+}
+
+/// Where to point when parameters contradict each other: at one that the user set, else at the first.
+std::string place_of(const Entries& entries, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const auto found = entries.find(name);
+    if (found != entries.end() && found->second.parameter.confidence == "set") return found->second.place_of_value;
+  }
+  return entries.at(names.front()).place_of_value;
+}
+
+// A matmul puts one FP32 per partition into a bank at least, and an engine empties a bank into SBUF.
+void check_core(const Entries& entries, const CoreSpec& core) {
+  const std::uint64_t least = std::uint64_t{core.psum_banks} * sizeof(float);
+  if (core.psum_per_partition.count() < least) {
+    refuse(place_of(entries, {"core.psum.per_partition", "core.psum.banks"}),
+           "core.psum.per_partition leaves a bank no room for one FP32; " + std::to_string(core.psum_banks) +
+               " banks need " + std::to_string(least) + "B or more");
+  }
+  if (core.sbuf_per_partition < core.psum_bank()) {
+    refuse(place_of(entries, {"core.sbuf.per_partition", "core.psum.per_partition", "core.psum.banks"}),
+           "core.sbuf.per_partition holds less than one PSUM bank; use " + std::to_string(core.psum_bank().count()) +
+               "B or more");
+  }
+}
+
+}  // namespace
+
+void refuse(const std::string& place, const std::string& message) {
+  throw InputError(place + ": " + message);
+}
+
+Definition definition_of(std::string_view name) {
+  Definition d;
+  if ((d.plain = find_parameter(name)) != nullptr) {
+    d.dimension = d.plain->dimension, d.low = d.plain->low, d.high = d.plain->high, d.words = d.plain->words;
+  } else if ((d.indexed = find_indexed(name, d.index)) != nullptr) {
+    d.dimension = d.indexed->dimension, d.low = d.indexed->low, d.high = d.indexed->high, d.words = d.indexed->words;
+  }
+  return d;
+}
+
+void check_complete(const std::string& path, const Entries& entries, const MachineSpec& machine) {
+  for (const Parameter& parameter : parameter_table()) {
+    const auto found = entries.find(std::string(parameter.name));
+    const bool needed = applies_to(parameter.applies, machine.fabric.kind);
+    if (needed && found == entries.end()) refuse_missing(path, std::string(parameter.name), parameter.meaning);
+    if (!needed && found != entries.end()) refuse_idle(found->second);
+  }
+  const std::map<std::string_view, std::uint32_t> indices = indices_of(entries);
+  for (const IndexedParameter& parameter : indexed_parameters()) {
+    const auto found = indices.find(parameter.prefix);
+    const std::uint32_t count = found == indices.end() ? 1 : found->second;
+    const bool applies = applies_to(parameter.applies, machine.fabric.kind);
+    for (std::uint32_t i = 0; i < count && (parameter.needed || !applies); ++i) {
+      const std::string name =
+          std::string(parameter.prefix) + "[" + std::to_string(i) + "]." + std::string(parameter.suffix);
+      const auto entry = entries.find(name);
+      if (!applies && entry != entries.end()) refuse_idle(entry->second);
+      if (applies && entry == entries.end()) refuse_missing(path, name, parameter.meaning);
+    }
+  }
+}
+
+void check_machine(const Entries& entries, const MachineSpec& machine) {
+  check_core(entries, machine.core);
+  if (machine.cores_per_chip % machine.hbm.stacks != 0) {
+    refuse(place_of(entries, {"chip.hbm.stacks", "chip.cores"}),
+           "chip.cores must be a multiple of chip.hbm.stacks; each stack serves equally many cores");
+  }
+  if (machine.cores_per_chip % machine.default_lnc != 0) {
+    refuse(place_of(entries, {"machine.lnc", "chip.cores"}),
+           "chip.cores must be a multiple of machine.lnc; use 1, or an even number of cores");
+  }
+  const std::uint32_t shape = machine.fabric.shape_chips();
+  if (shape != machine.chips) {
+    std::vector<std::string> names = {"machine.chips",         "fabric.kind",           "fabric.racks",
+                                      "fabric.sleds_per_rack", "fabric.chips_per_sled", "fabric.edges"};
+    for (const auto& [name, entry] : entries) {
+      if (name.starts_with("fabric.") && name.ends_with("].size")) names.push_back(name);
+    }
+    refuse(place_of(entries, names), "the fabric joins " + std::to_string(shape) + " chips, machine.chips says " +
+                                         std::to_string(machine.chips) + "; they must be equal");
+  }
+  if (machine.fabric.kind == FabricKind::kSwitched && machine.fabric.chips_per_sled % machine.fabric.planes != 0) {
+    refuse(place_of(entries, {"fabric.planes", "fabric.chips_per_sled"}),
+           "fabric.planes must divide fabric.chips_per_sled, which is " +
+               std::to_string(machine.fabric.chips_per_sled) + "; each plane serves equally many chips of a sled");
+  }
+  for (const auto& [core, scale] : machine.core_clock_scale) {
+    if (core < machine.cores()) continue;
+    const std::string name = "core[" + std::to_string(core) + "].clock_scale";
+    refuse(entries.at(name).parameter.place,
+           name + " names no core; this machine has cores 0 to " + std::to_string(machine.cores() - 1));
+  }
+}
+
+}  // namespace trnsim
