@@ -164,8 +164,7 @@ TEST(MatmulSchedules, StripsAreTransposedOnTheTensorEngine) {
                        {"block_m", "512"},
                        {"block_n", "1024"},
                        {"block_k", "1280"},
-                       {"load_k", "640"},
-                       {"store_n", "128"}}),
+                       {"load_k", "640"}}),
                 {.matmuls = 30720 + 768 + 320, .transposes = 2560 + 3072});
 }
 
