@@ -66,14 +66,17 @@ constexpr std::array kTable = {
                          "decode|all_reduce|all_gather|reduce_scatter|all_to_all|permute|broadcast|send_receive"},
     WorkloadParameterRow{"ranks", kCount, 1, 1e6, "", true,
                          "logical cores that take part, the first ones of the machine; auto: all", kCollectives},
-    WorkloadParameterRow{"groups", kWord, 0, 0, "", true,
-                         "groups of logical cores that run it side by side, as 0-3,8;4-7; auto: one, of the first ranks",
-                         kCollectives},
+    WorkloadParameterRow{
+        "groups", kWord, 0, 0, "", true,
+        "groups of logical cores that run it side by side, as 0-3,8;4-7; auto: one, of the first ranks", kCollectives},
     WorkloadParameterRow{"algorithm", kWord, 0, 0, "", true,
                          "one of trnsim list collectives; auto: by the documented size ranges", kCollectives},
     WorkloadParameterRow{"slices", kCount, 1, 16, "", true,
                          "parts of a chunk that go round a ring one behind the other; auto: as the runtime does",
                          kCollectives},
+    WorkloadParameterRow{"slots", kCount, 2, 64, "", true,
+                         "messages of a channel and slice of a ring that the next rank has room for; auto: two",
+                         "all_gather|all_reduce|reduce_scatter"},
     WorkloadParameterRow{"shift", kCount, 0, 1e6, "", false, "rank i gives to rank i + shift, round and round",
                          "permute"},
     WorkloadParameterRow{"root", kCount, 0, 1e6, "", false, "rank that gives", "broadcast"},
@@ -115,10 +118,11 @@ constexpr std::array kTable = {
     WorkloadParameterRow{"m", kCount, 0, kMany, "", false, "rows of the result", "matmul|elementwise|softmax"},
     WorkloadParameterRow{"n", kCount, 0, kMany, "", false, "columns of the result", "matmul|elementwise|softmax"},
     WorkloadParameterRow{"k", kCount, 0, kMany, "", false, "contraction length", "matmul"},
-    WorkloadParameterRow{"dtype", kWord, 0, 0, "fp32|bf16|fp16|fp8|mxfp8|mxfp4", false,
-                         "number format of operands; fp16 costs what bf16 does",
-                         "matmul|instruction|dma_copy|attention|conv1d|elementwise|mlp|moe|rope|scan|transformer_block|"
-                         "rms_norm|softmax|all_reduce|all_gather|reduce_scatter|all_to_all|permute|broadcast|send_receive"},
+    WorkloadParameterRow{
+        "dtype", kWord, 0, 0, "fp32|bf16|fp16|fp8|mxfp8|mxfp4", false,
+        "number format of operands; fp16 costs what bf16 does",
+        "matmul|instruction|dma_copy|attention|conv1d|elementwise|mlp|moe|rope|scan|transformer_block|"
+        "rms_norm|softmax|all_reduce|all_gather|reduce_scatter|all_to_all|permute|broadcast|send_receive"},
     WorkloadParameterRow{
         "result_dtype", kWord, 0, 0, "fp32|bf16|fp8", true,
         "number format of what is written; auto: that of a copy, matmul: fp32 if the operands are, else bf16",
@@ -199,10 +203,11 @@ constexpr std::array kTable = {
                          "between linear layers; swiglu: silu(gate) times up", "mlp|transformer_block"},
     WorkloadParameterRow{"stored_dtype", kWord, 0, 0, "fp32|bf16|fp8", true,
                          "number format in HBM, cast before it is multiplied; auto: dtype", "mlp"},
-    WorkloadParameterRow{"bytes", kCapacity, 0, 1e15, "", false,
-                         "bytes moved by a logical core; collectives: of the whole vector (all-gather: what a rank has in "
-                         "the end; reduce-scatter, all-to-all: what it has before)",
-                         "dma_copy|all_reduce|all_gather|reduce_scatter|all_to_all|permute|broadcast|send_receive"},
+    WorkloadParameterRow{
+        "bytes", kCapacity, 0, 1e15, "", false,
+        "bytes moved by a logical core; collectives: of the whole vector (all-gather: what a rank has in "
+        "the end; reduce-scatter, all-to-all: what it has before)",
+        "dma_copy|all_reduce|all_gather|reduce_scatter|all_to_all|permute|broadcast|send_receive"},
     WorkloadParameterRow{"transfers", kCount, 1, 1e6, "", true,
                          "transfers that the bytes are cut into; auto: one descriptor per partition each", "dma_copy"},
     WorkloadParameterRow{"descriptor_bytes", kCapacity, 1, 1e9, "", true, "payload of one descriptor; auto: 4 KiB",

@@ -92,6 +92,9 @@ struct Place {
 
 struct Algorithm;
 
+/// One message is being handed on while the next one comes.
+inline constexpr std::uint32_t kSlots = 2;
+
 /// What is to be done.
 struct Task {
   Collective collective = Collective::kAllReduce;
@@ -100,8 +103,10 @@ struct Task {
   /// giver; `elements` then says nothing. Empty: as equal as can be, the first ones larger by one.
   std::vector<std::uint64_t> counts;
   std::uint32_t slices = 1;  ///< parts of a chunk that travel one behind the other, where the algorithm slices; >= 1
-  std::uint32_t shift = 1;   ///< kPermute
-  std::uint32_t root = 0;    ///< kBroadcast
+  /// Messages of a channel and slice that the next rank of a ring has room for; >= kSlots.
+  std::uint32_t slots = kSlots;
+  std::uint32_t shift = 1;  ///< kPermute
+  std::uint32_t root = 0;   ///< kBroadcast
   /// What a hierarchical algorithm runs within an instance and between instances; null: as it likes.
   const Algorithm* inner = nullptr;
   const Algorithm* outer = nullptr;

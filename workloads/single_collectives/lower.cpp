@@ -37,6 +37,7 @@ Task task_of(const SettingReader& read, const MachineSpec& machine, std::uint64_
   task.collective = read.choice<Collective, kCollectives.size()>("phase", kCollectives);
   task.elements = elements_of(read, element_bytes);
   task.slices = static_cast<std::uint32_t>(read.count_or("slices", machine.core.collective.slices));
+  task.slots = static_cast<std::uint32_t>(read.count_or("slots", task.slots));
   if (task.collective == Collective::kPermute) task.shift = read.degree("shift");
   if (task.collective == Collective::kBroadcast) task.root = read.degree("root");
   return task;
