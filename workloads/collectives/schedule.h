@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -49,6 +50,8 @@ inline constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max
 struct Wait {
   Event event = kNoEvent;
   std::uint32_t count = 0;  ///< counts taken away
+
+  auto operator<=>(const Wait&) const = default;
 };
 
 /// One message, or one local copy or sum if it goes to the own rank. Its operands are read once all waits are met; what
@@ -116,6 +119,8 @@ struct Task {
 struct Last {
   Wait wait;
   std::uint8_t stream = 0;
+
+  auto operator<=>(const Last&) const = default;
 };
 
 /// Collects what one member does. Call event() in the same order for every member. Steps of a stream are issued in the
@@ -129,6 +134,13 @@ class Script {
   Event event() { return events_++; }
   void add(const Step& step) { steps_.push_back(step); }
   void reserve(std::size_t steps) { steps_.reserve(steps); }
+  /// Empty again, for another member.
+  void restart(std::uint32_t member) {
+    member_ = member;
+    events_ = 0;
+    steps_.clear();
+    last_.clear();
+  }
   /// After all steps of the stream: it is at its end when these are met, one after the other, and the member is
   /// finished when all its streams are. Once all lanes of a rank are, nobody touches its buffers any more.
   void finish(Wait wait, std::uint8_t stream = 0) {

@@ -102,8 +102,9 @@ LoweredWorkload lower_collective(const SettingReader& read, const MachineSpec& m
     const auto core_of = [&](std::uint32_t member) { return CoreId(group[member / lnc] * lnc + member % lnc); };
     collective::Emitter emitter(machine, operands, std::string(algorithm.name), core_of);
     ReplicaGroup replica;
+    Script script(0);
     for (std::uint32_t member = 0; member < place.members(); ++member) {
-      Script script(member);
+      script.restart(member);
       algorithm.write(place, task, script);
       lowered.job.cores[core_of(member).index()] = emitter.job_of(script);
       replica.cores.push_back(core_of(member));
