@@ -50,6 +50,21 @@ void check_parts(const Entries& entries, const std::map<std::uint32_t, double>& 
   }
 }
 
+// A matmul puts one FP32 per partition into a bank at least, and an engine empties a bank into SBUF.
+void check_core(const Entries& entries, const CoreSpec& core) {
+  const std::uint64_t least = std::uint64_t{core.psum_banks} * sizeof(float);
+  if (core.psum_per_partition.count() < least) {
+    refuse(place_of(entries, {"core.psum.per_partition", "core.psum.banks"}),
+           "core.psum.per_partition leaves a bank no room for one FP32; " + std::to_string(core.psum_banks) +
+               " banks need " + std::to_string(least) + "B or more");
+  }
+  if (core.sbuf_per_partition < core.psum_bank()) {
+    refuse(place_of(entries, {"core.sbuf.per_partition", "core.psum.per_partition", "core.psum.banks"}),
+           "core.sbuf.per_partition holds less than one PSUM bank; use " + std::to_string(core.psum_bank().count()) +
+               "B or more");
+  }
+}
+
 }  // namespace
 
 void refuse(const std::string& place, const std::string& message) {
@@ -90,6 +105,7 @@ void check_complete(const std::string& path, const Entries& entries, const Machi
 }
 
 void check_machine(const Entries& entries, const MachineSpec& machine) {
+  check_core(entries, machine.core);
   if (machine.cores_per_chip % machine.hbm.stacks != 0) {
     refuse(place_of(entries, {"chip.hbm.stacks", "chip.cores"}),
            "chip.cores must be a multiple of chip.hbm.stacks; each stack serves equally many cores");

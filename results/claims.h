@@ -12,7 +12,8 @@
 
 namespace trnsim {
 
-/// The fastest good point of `shape` on `machine` with `mechanism`. Null if there is none.
+/// The fastest good point of `shape` on `machine` with `mechanism`, or one whose time is no number. Null if there is
+/// none.
 [[nodiscard]] const PointRow* fastest(const std::vector<PointRow>& rows, const std::string& shape,
                                       std::string_view machine, std::string_view mechanism);
 /// Shapes whose name begins with `kernel`, in order of appearance.
@@ -21,7 +22,7 @@ namespace trnsim {
 /// if it is not there.
 [[nodiscard]] double cell_of(const Table& table, std::string_view row, std::string_view column);
 
-/// docs/claims.md. Throws InputError if points or their tables are missing.
-[[nodiscard]] std::string claims_page(const std::vector<PointRow>& rows);
+/// docs/claims.md, of the points in `folder`. Throws InputError if points, their times or their tables are missing.
+[[nodiscard]] std::string claims_page(const std::vector<PointRow>& rows, const std::string& folder);
 
 }  // namespace trnsim

@@ -16,8 +16,7 @@ constexpr std::size_t kPiece = std::size_t{1} << 20;
 
 [[noreturn]] void fail(const std::filesystem::path& path, int error) {
   throw InputError(path.string() + ": cannot write: " + std::strerror(error) +
-                   (error == ENOSPC || error == EDQUOT ? "; free some space, finished rows are kept"
-                                                       : "; name a folder that can be written"));
+                   (error == ENOSPC || error == EDQUOT ? "; free some space" : "; name a folder that can be written"));
 }
 
 /// Where the links at `path` lead: a renamed file would take the place of a link.

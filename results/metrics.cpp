@@ -152,6 +152,13 @@ std::string render_metrics_markdown() {
       "their "
       "own; energy and\nutilization count its wait as idle. At `run.detail=tile` the times of a decode step are within "
       "1 % of those at\n`run.detail=instruction`, and bytes, MACs and FLOPs are equal.\n\n"
+      "The parameter `interval` of a kernel says what its times cover: `latency_us` and `duration_ns`, and with them "
+      "every "
+      "rate over\nlatency (`sustained_pflops`, `hbm_gb_per_s`). Utilizations, power and energy are those of the whole "
+      "run, entry and exit of\nthe program in it and the host's call left out, whatever the interval.\n\n"
+      "The roofline of a kernel alone counts each operand and each result once, whatever its schedule reads again; "
+      "that "
+      "of a model\ncounts what its mapping reads.\n\n"
       "| metric | unit | boundary | formula |\n|---|---|---|---|\n";
   for (const MetricInfo& info : kMetrics) append_row(text, info);
   return text;

@@ -62,8 +62,8 @@ std::string result_of(const std::function<std::string()>& work) {
 [[noreturn]] void child_main(pid_t parent, int pipe, const std::function<std::string()>& work) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed parent leaves nothing running
   if (getppid() != parent) _exit(1);
-  std::signal(SIGINT, SIG_IGN);  // the parent decides what Ctrl-C means
-  std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGINT, SIG_IGN);   // the parent decides what Ctrl-C means,
+  std::signal(SIGTERM, SIG_IGN);  // and what a request to end that reaches the whole group does
   std::signal(SIGPIPE, SIG_IGN);
   dup2(STDERR_FILENO, STDOUT_FILENO);  // standard output is for rows alone
   send_all(pipe, result_of(work));

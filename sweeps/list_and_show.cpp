@@ -231,7 +231,7 @@ int report(const std::string& folder, const std::string& out_file) {
 }
 
 int claims(const std::string& folder) {
-  print(claims_page(read_results(folder)));
+  print(claims_page(read_results(folder), folder));
   return kGood;
 }
 

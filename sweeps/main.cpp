@@ -37,8 +37,16 @@ struct Command {
   std::function<int(const po::variables_map&)> execute;
 };
 
+/// What was given for option `name`, or nothing if it was not. Throws InputError if nothing was given for it.
 std::string text(const po::variables_map& values, const char* name) {
-  return values.count(name) > 0 ? values[name].as<std::string>() : std::string();
+  if (values.count(name) == 0) return {};
+  const std::string& given = values[name].as<std::string>();
+  if (given.empty()) throw InputError(std::string("--") + name + ": is empty; leave it out, or give it a value");
+  return given;
+}
+
+std::string argument(const po::variables_map& values, const char* name) {
+  return values[name].as<std::string>();
 }
 
 std::vector<Setting> settings(const po::variables_map& values) {
@@ -60,7 +68,7 @@ std::vector<Setting> settings(const po::variables_map& values) {
 
 std::string required(const po::variables_map& values, const char* name) {
   if (values.count(name) == 0) throw InputError(std::string("--") + name + " is missing; see `trnsim run --help`");
-  return values[name].as<std::string>();
+  return text(values, name);
 }
 
 bool wants_csv(const po::variables_map& values) {
@@ -111,11 +119,6 @@ void add_trace(po::options_description& options) {
 }
 
 std::optional<TraceRequest> trace(const po::variables_map& values) {
-  for (const char* option : {"trace", "trace-ranks", "trace-window", "trace-limit"}) {
-    if (values.count(option) > 0 && text(values, option).empty()) {
-      throw InputError(std::string("--") + option + ": is empty; see `trnsim run --help`");
-    }
-  }
   return trace_request(
       {text(values, "trace"), text(values, "trace-ranks"), text(values, "trace-window"), text(values, "trace-limit")});
 }
@@ -160,7 +163,7 @@ std::map<std::string, Command> commands() {
         add_format(o);
       },
       [](const po::variables_map& v) {
-        const std::string file = text(v, "file");
+        const std::string file = argument(v, "file");
         std::string out = text(v, "out");
         if (out.empty()) {
           const std::size_t slash = file.rfind('/');
@@ -195,17 +198,17 @@ std::map<std::string, Command> commands() {
                  "list what there is",
                  {"what"},
                  nullptr,
-                 [](const po::variables_map& v) { return list(text(v, "what")); }};
+                 [](const po::variables_map& v) { return list(argument(v, "what")); }};
   all["show"] = {"show P|W [--set name=value]...",
                  "every resolved parameter of a platform or workload, with its source",
                  {"name"},
                  add_set,
-                 [](const po::variables_map& v) { return show(text(v, "name"), settings(v)); }};
+                 [](const po::variables_map& v) { return show(argument(v, "name"), settings(v)); }};
   all["claims"] = {"claims DIR",
                    "print what a talk claims of attention beside what the sweep of it in DIR came to",
                    {"dir"},
                    {},
-                   [](const po::variables_map& v) { return claims(text(v, "dir")); }};
+                   [](const po::variables_map& v) { return claims(argument(v, "dir")); }};
   all["report"] = {"report DIR [--out FILE.html]",
                    "write a self-contained page about a results folder",
                    {"dir"},
@@ -213,7 +216,7 @@ std::map<std::string, Command> commands() {
                      o.add_options()("out", po::value<std::string>()->value_name("FILE.html"),
                                      "default DIR/report.html");
                    },
-                   [](const po::variables_map& v) { return report(text(v, "dir"), text(v, "out")); }};
+                   [](const po::variables_map& v) { return report(argument(v, "dir"), text(v, "out")); }};
   return all;
 }
 

@@ -212,9 +212,12 @@ class Reader {
 
   void add_checks(const CsvRow& row, const std::string& id) {
     double tolerance = 0;
+    std::string place_of_tolerance;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       if (columns_[c].kind == Column::Kind::kTolerance && !row.fields[c].text.empty()) {
         tolerance = number_at(file_, row, c);
+        place_of_tolerance = file_.place(row, c);
+        if (tolerance < 0) throw InputError(place_of_tolerance + ": a tolerance is not below 0; write for example 5%");
       }
     }
     for (std::size_t c = 0; c < columns_.size(); ++c) {
@@ -224,7 +227,8 @@ class Reader {
         continue;
       }
       constexpr double kInfinity = std::numeric_limits<double>::infinity();
-      Check check{id, columns_[c].name, -kInfinity, kInfinity, {}, file_.place(row, c), {}, tolerance};
+      Check check{id, columns_[c].name, -kInfinity,        kInfinity, {}, file_.place(row, c),
+                  {}, tolerance,        place_of_tolerance};
       const MetricInfo* const metric = find_metric(check.metric);
       if (metric != nullptr && metric->unit.empty()) {
         check.word = row.fields[c].text;

@@ -20,6 +20,7 @@ struct Check {
   std::string place;               ///< file:line:column of the expectation
   std::optional<double> expected;  ///< of a column `expect.<metric>` that is a number
   double tolerance = 0;            ///< of the row, a fraction
+  std::string place_of_tolerance;  ///< empty if the row gives none
 };
 
 /// A row that cannot become points, and why.

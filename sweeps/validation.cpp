@@ -9,6 +9,7 @@
 #include "models/mechanism/error.h"
 #include "results/metrics.h"
 #include "results/series.h"
+#include "results/validation/tables.h"
 #include "sweeps/evaluate.h"
 #include "sweeps/sweep_file.h"
 
@@ -18,6 +19,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kNanosecondsPerMicrosecond = 1e3;
+
+constexpr double kSmallestExpected = 1e-12;  ///< below, a relative error says nothing
+
+/// A row may be wrong and count as a miss; what was set for all rows may not.
+void throw_common(const std::string& error) {
+  if (error.starts_with("--set")) throw InputError(error);
+}
 
 /// Generation and experiment: the first three parts of an id.
 std::string group_of(const std::string& id) {
@@ -45,6 +53,7 @@ class Reader {
       throw InputError(file + ": " + id + ": the row expects no number; fill a column expect.<metric>");
     };
     for (const RefusedRow& row : sweep.refused) {
+      throw_common(row.error);
       if (row.id.starts_with(filter_)) refuse(measurements_of(row.id), row.error);
     }
     for (const Point& point : sweep.points) {
@@ -54,9 +63,15 @@ class Reader {
 
  private:
   Measurement measurement(const std::string& file, const Sweep& sweep, const Check& check) {
-    if (*check.expected == 0) throw InputError(check.place + ": an expected 0 has no relative error; leave it out");
+    if (!(*check.expected >= kSmallestExpected)) {
+      throw InputError(check.place + ": an expected " + short_number(*check.expected) +
+                       " has no relative error; expect a number above 0, or leave it out");
+    }
     if (!(check.tolerance > 0)) {
-      throw InputError(check.place + ": no tolerance; give the row the bound of its class, such as 5%");
+      const bool given = !check.place_of_tolerance.empty();
+      throw InputError((given ? check.place_of_tolerance : check.place) + ": " +
+                       (given ? "the tolerance is not above 0" : std::string("no tolerance")) +
+                       "; give the row the bound of its class, such as 5%");
     }
     Measurement m;
     m.id = check.id;
@@ -88,6 +103,7 @@ class Reader {
     try {
       check_input({point});
     } catch (const InputError& error) {
+      throw_common(error.what());
       refuse(own, error.what());
       return;
     }
@@ -194,6 +210,7 @@ Validation read_validation(const std::vector<std::string>& files, const std::str
 bool run_validation(Validation& validation, const LaunchOptions& options, const RowDone& row_done) {
   LaunchOptions tolerant = options;
   tolerant.refused = [&](std::size_t index, const std::string& error, std::size_t done) {
+    throw_common(error);
     for (const std::size_t m : validation.measurements_of[index]) {
       validation.measurements[m].status = "refused";
       validation.measurements[m].error = error;

@@ -76,6 +76,7 @@ LoweredWorkload lower(const Workload& workload, const MachineSpec& machine, std:
   const LowerKernel kernel = find_single_kernel(read.word("phase"));
   LoweredWorkload lowered =
       kernel != nullptr ? kernel(read, machine) : lower_model(settings_of(workload, machine), machine, seed);
+  if (kernel != nullptr) read.check_all_read();
   const CoreId first = lowered.job.replicas.front().cores.front();
   for (std::uint32_t lane = 0; lane < lowered.facts.lnc; ++lane) {
     check_capacity(*lowered.job.cores[first.index() + lane].program, machine);

@@ -25,6 +25,12 @@ constexpr std::string_view kWithHidden =
     "decode|prefill|attention|fused_attention|mlp|moe|projection|rms_norm|router|transformer_block";
 constexpr std::string_view kWithExperts = "decode|prefill|moe|router";
 
+constexpr std::string_view kSchedules =
+    "tiled|hoisted_loads|kept_loads|resident_rhs|blocked|strip|lora|three_phases|fused|hbm_passes|hbm_passes_fused_sum|"
+    "recompute|recompute_fused_sum|single_max|rowwise|rowwise_fused_sum|rowwise_delayed_division|spilled_scores|flash|"
+    "fused_block|chain|state_outer|channel_outer|channel_outer_chunked|chunk_outer|chunk_outer_buffered|whole_resident|"
+    "tile_resident|resident|three_passes|fused_selective";
+
 constexpr std::array kTable = {
     // What runs.
     WorkloadParameterRow{
@@ -112,7 +118,10 @@ constexpr std::array kTable = {
     // Single kernels.
     WorkloadParameterRow{"interval", kWord, 0, 0,
                          "run|call|steady|dma_active|clock_ramp|packet|engine_busy|issue|trigger_to_packet|occupancy",
-                         false, "what part of the run the time metrics cover", kKernels},
+                         false,
+                         "what part of the run the time metrics cover; instruction: up to steady, other kernels up to "
+                         "clock_ramp, dma_copy all",
+                         kKernels},
     WorkloadParameterRow{"cores", kCount, 1, 65536, "", false,
                          "logical cores that run the kernel at the same time, each all of it", kKernels},
     WorkloadParameterRow{"m", kCount, 0, kMany, "", false, "rows of the result", "matmul|elementwise|softmax"},
@@ -129,8 +138,12 @@ constexpr std::array kTable = {
         "matmul|dma_copy|rms_norm"},
     WorkloadParameterRow{"accumulator_dtype", kWord, 0, 0, "fp32|bf16", true,
                          "number format of partial sums in SBUF; auto: result_dtype", "matmul|mlp"},
-    WorkloadParameterRow{"schedule", kWord, 0, 0, "", true,
-                         "loops, residency and order of a published kernel, by name; auto: the kernel's own",
+    WorkloadParameterRow{"schedule", kWord, 0, 0, kSchedules, true,
+                         "loops, residency and order of a published kernel; auto: the kernel's own. matmul: tiled, "
+                         "hoisted_loads, kept_loads, resident_rhs, blocked, strip, lora; attention: three_phases to "
+                         "fused_block; mlp: chain, three_phases, blocked; scan: state_outer to chunk_outer_buffered; "
+                         "conv1d: whole_resident, tile_resident; softmax: resident, three_passes; moe: "
+                         "fused_selective; elementwise, rope: tiled. What a schedule does not read is refused",
                          "matmul|attention|conv1d|elementwise|mlp|moe|rope|scan|softmax"},
     WorkloadParameterRow{"loop_order", kWord, 0, 0, "nkm|nmk|mnk|mkn|knm|kmn", true,
                          "block loops, outermost first; auto: nkm", "matmul|mlp"},
@@ -154,12 +167,12 @@ constexpr std::array kTable = {
                          "copies of each operand block in SBUF: 1 = load, then compute; auto: 2", "matmul"},
     WorkloadParameterRow{"transpose_lhs", kWord, 0, 0, "yes|no", true,
                          "A lies in HBM as [m x k] and is turned on the tensor engine; auto: no", "matmul"},
-    WorkloadParameterRow{"epilogue", kWord, 0, 0, "", true,
-                         "what is done to the result; matmul: bias_gelu, bias_gelu_kernel (by a second kernel) or "
-                         "softmax; mlp: log_softmax; auto: nothing",
+    WorkloadParameterRow{"epilogue", kWord, 0, 0, "none|bias_gelu|bias_gelu_kernel|softmax|log_softmax", true,
+                         "what is done to the result; matmul: bias_gelu, bias_gelu_kernel (by a second kernel; both of "
+                         "schedules without blocks of k) or softmax (strip); mlp: log_softmax (blocked); auto: nothing",
                          "matmul|mlp"},
-    WorkloadParameterRow{"prologue", kWord, 0, 0, "", true,
-                         "what A is made of; matmul: add_rms_norm, the norm of a sum; auto: nothing", "matmul"},
+    WorkloadParameterRow{"prologue", kWord, 0, 0, "none|add_rms_norm", true,
+                         "what A is made of, schedule strip: add_rms_norm, the norm of a sum; auto: nothing", "matmul"},
     WorkloadParameterRow{"lora_rank", kCount, 0, 1e6, "", true,
                          "rank of a correction A L1 L2 of the product; auto: 0, none", "matmul"},
     WorkloadParameterRow{"evacuation", kWord, 0, 0, "vector|scalar", true,
@@ -189,7 +202,7 @@ constexpr std::array kTable = {
     WorkloadParameterRow{"sequence", kCount, 0, 1e6, "", false, "columns of each channel", "conv1d|scan"},
     WorkloadParameterRow{"states", kCount, 0, 65536, "", false, "states of each channel", "scan"},
     WorkloadParameterRow{"chunk", kCount, 1, 1e6, "", false, "columns per step along the sequence", "scan"},
-    WorkloadParameterRow{"taps", kCount, 0, 1024, "", false, "positions that one result sums over", "conv1d"},
+    WorkloadParameterRow{"taps", kCount, 1, 1024, "", false, "positions that one result sums over", "conv1d"},
     WorkloadParameterRow{"tokens", kCount, 0, kMany, "", false, "tokens that pass through",
                          "mlp|moe|projection|rms_norm|rope|router|transformer_block"},
     WorkloadParameterRow{
@@ -231,12 +244,11 @@ constexpr std::array kTable = {
                          "top_k",
                          false, "what the instruction does", "instruction"},
     WorkloadParameterRow{"engine", kWord, 0, 0, "tensor|vector|scalar|gpsimd|sync", true,
-                         "where the instruction runs, auto: the engine made for it; or who starts the copy",
+                         "where the instruction runs, auto: the engine made for it; or who starts the copy, auto: sync",
                          "instruction|dma_copy"},
-    WorkloadParameterRow{
-        "partitions", kCount, 1, 4096, "", true,
-        "partitions of the moving operand (matmul: contraction depth), or that a copy touches, auto: all",
-        "instruction|dma_copy"},
+    WorkloadParameterRow{"partitions", kCount, 1, 4096, "", true,
+                         "partitions of the operand (matmul: contraction depth), or that a copy touches, auto: all",
+                         "instruction|dma_copy"},
     WorkloadParameterRow{"free", kCount, 0, 1e6, "", false, "elements per partition; matmul: moving columns",
                          "instruction"},
     WorkloadParameterRow{"columns", kCount, 1, 4096, "", false, "stationary columns of a matmul; top_k: values kept",
@@ -266,6 +278,8 @@ std::string range_of(const WorkloadParameterRow& row) {
   std::string text;
   if (row.dimension == kWord) {
     text = row.words.empty() ? "a name" : std::string(row.words);
+  } else if (row.dimension == kCapacity) {
+    text = with_unit(kCapacity, row.low) + ".." + with_unit(kCapacity, row.high) + ", with its unit";
   } else {
     text = std::to_string(static_cast<long long>(row.low)) + ".." + std::to_string(static_cast<long long>(row.high));
   }

@@ -7,6 +7,9 @@ namespace {
 
 // Files keep the unit in its own column, overrides in the value.
 Value parsed(const WorkloadParameter& parameter) {
+  if (parameter.value == "auto") {
+    throw InputError(parameter.place + ": " + parameter.name + "=auto: nothing here chooses one; give a number");
+  }
   const Dimension dimension = find_workload_parameter(parameter.name)->dimension;
   return parameter.unit.empty() ? parse_value_with_unit(dimension, parameter.value)
                                 : parse_value(dimension, parameter.value, parameter.unit);
@@ -16,9 +19,26 @@ Value parsed(const WorkloadParameter& parameter) {
 
 const WorkloadParameter* SettingReader::find(std::string_view name) const {
   for (const WorkloadParameter& parameter : workload_.parameters) {
-    if (parameter.name == name) return &parameter;
+    if (parameter.name != name) continue;
+    read_.insert(parameter.name);
+    return &parameter;
   }
   return nullptr;
+}
+
+void SettingReader::check_all_read() const {
+  for (const WorkloadParameter& parameter : workload_.parameters) {
+    if (!parameter.is_override || parameter.value == "auto" || read_.contains(parameter.name)) continue;
+    std::string with;  // the choices that decide what is read
+    for (const char* choice : {"op", "schedule", "algorithm", "activation", "transpose_lhs", "transpose_engine"}) {
+      const auto chosen = std::find_if(workload_.parameters.begin(), workload_.parameters.end(),
+                                       [&](const WorkloadParameter& other) { return other.name == choice; });
+      if (chosen == workload_.parameters.end() || !read_.contains(chosen->name)) continue;
+      with += (with.empty() ? " with " : ", ") + chosen->name + "=" + chosen->value;
+    }
+    throw InputError(parameter.place + ": nothing reads " + parameter.name + " in " + word("phase") + with +
+                     "; leave it out");
+  }
 }
 
 const WorkloadParameter& SettingReader::need(std::string_view name) const {

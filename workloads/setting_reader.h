@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -15,18 +16,23 @@
 
 namespace trnsim {
 
-/// Names, units, ranges and words were checked when the workload was read; what is left to say is that one is missing.
+/// Names, units, ranges and words were checked when the workload was read; what is left to say is that one is missing,
+/// or that nothing asked for one.
 class SettingReader {
  public:
   explicit SettingReader(const Workload& workload) : workload_(workload) {}
 
   [[nodiscard]] const WorkloadParameter* find(std::string_view name) const;
+  /// Throws InputError if something was set over the workload's file that nothing has read so far: it does nothing
+  /// here.
+  void check_all_read() const;
   /// Throws InputError if `name` is not set.
   [[nodiscard]] const WorkloadParameter& need(std::string_view name) const;
   [[nodiscard]] const std::string& word(std::string_view name) const { return need(name).value; }
   [[nodiscard]] bool yes(std::string_view name) const { return word(name) == "yes"; }
   /// Not set, or set to `auto`.
   [[nodiscard]] bool is_auto(std::string_view name) const;
+  /// Throws InputError if it is `auto`: what has a choice of its own asks is_auto() before.
   [[nodiscard]] std::uint64_t count(std::string_view name) const;
   [[nodiscard]] std::uint64_t count_or(std::string_view name, std::uint64_t otherwise) const {
     return is_auto(name) ? otherwise : count(name);
@@ -53,6 +59,7 @@ class SettingReader {
                                        std::size_t count);
 
   const Workload& workload_;
+  mutable std::set<std::string_view> read_;  ///< names asked for, whether set or not
 };
 
 /// Physical cores per logical core that `lnc` asks for. Throws InfeasibleError if they share no HBM stack.

@@ -152,7 +152,7 @@ void apply_override(const WorkloadOverride& override, Parameters& parameters) {
   } catch (const std::invalid_argument& error) {
     throw InputError(override.place + ": " + override.name + ": " + error.what());
   }
-  put(parameters, {override.name, override.value, "", "", override.place, override.place + ": " + override.name});
+  put(parameters, {override.name, override.value, "", "", override.place, override.place + ": " + override.name, true});
 }
 
 // Later than all overrides, because one of them may set the phase.

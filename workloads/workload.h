@@ -15,7 +15,8 @@ namespace trnsim {
 
 struct WorkloadParameter {
   std::string name, value, unit, source, origin;
-  std::string place;  ///< of the value, "path/matmul.csv:3:3" or "--set": what an error about it starts with
+  std::string place;         ///< of the value, "path/matmul.csv:3:3" or "--set": what an error about it starts with
+  bool is_override = false;  ///< set over the file: by --set or by a sweep
 };
 
 struct WorkloadParameterInfo {
@@ -53,9 +54,8 @@ struct WorkloadFacts {
   std::uint64_t bias_bytes = 0;
   std::uint64_t kv_read_bytes = 0;
   std::uint64_t kv_write_bytes = 0;
-  std::uint64_t operand_bytes =
-      0;                         ///< of a kernel's other operands and results, moved between HBM and SBUF once at least
-  std::uint64_t copy_bytes = 0;  ///< moved by a copy
+  std::uint64_t operand_bytes = 0;  ///< of a kernel alone: operands and results, each moved from or to HBM once
+  std::uint64_t copy_bytes = 0;     ///< moved by a copy
   std::uint64_t copy_hbm_ends = 0;  ///< how many ends of the copy lie in HBM
   std::uint64_t padding_flop = 0;   ///< issued beyond useful because tiles and batches are padded
   std::uint64_t tokens = 0;         ///< produced (decode) or processed (prefill), whole machine

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/interconnect/topology.h"
+#include "models/topology/topology.h"
 #include "models/mechanism/calendar.h"
 #include "models/mechanism/clock.h"
 #include "models/mechanism/fcfs_server.h"

@@ -8,9 +8,6 @@
 namespace trnsim {
 namespace {
 
-/// Of one engine in one segment: what a host has memory for.
-constexpr std::size_t kMostInstructions = std::size_t{1} << 22;
-
 std::size_t index_of(Engine engine) {
   return static_cast<std::size_t>(engine);
 }
@@ -42,6 +39,12 @@ SemaphoreUse use_of(SemaphoreId semaphore, std::uint32_t count) {
 
 }  // namespace
 
+void check_written_out(std::uint64_t instructions) {
+  if (instructions <= kMostInstructions) return;
+  throw InfeasibleError("the program needs more than " + std::to_string(kMostInstructions) +
+                        " instructions of one engine written out; ask for a smaller shape");
+}
+
 std::vector<Instruction>& SegmentBuilder::list(Engine engine) {
   return segment_.instructions[index_of(engine)];
 }
@@ -72,10 +75,7 @@ Handle SegmentBuilder::append(Engine engine, Instruction instruction, std::int32
   for (const Handle& handle : after) depend(engine, waits, handle);
   instruction.operator_id = operator_id_;
   std::vector<Instruction>& instructions = list(engine);
-  if (instructions.size() >= kMostInstructions) {
-    throw InfeasibleError("the program needs more than " + std::to_string(kMostInstructions) +
-                          " instructions of one engine written out; ask for a smaller shape");
-  }
+  check_written_out(instructions.size() + 1);
   std::size_t next = 0;
   while (waits.size() - next > kMaxWaits) {  // more than one instruction can hold: control instructions go before
     Instruction nop;

@@ -36,6 +36,12 @@ struct BufferRing {
   SemaphoreId free_slots = 0;
 };
 
+/// Of one engine in one segment: what a host has memory for.
+inline constexpr std::uint64_t kMostInstructions = std::uint64_t{1} << 21;
+/// Throws InfeasibleError if `instructions` of one engine are more than that. Each one appended is checked; a kernel that
+/// knows its number asks before it writes the first.
+void check_written_out(std::uint64_t instructions);
+
 class ProgramBuilder;
 
 /// Writes one segment. Instructions of one engine run in the order of emission.

@@ -114,7 +114,7 @@ void Machine::run() {
       if (!core->core->finished()) waiting += core->core->waiting();
     }
   }
-  if (!waiting.empty()) throw DeadlockError("deadlock: nothing can happen any more, and\n" + waiting);
+  if (!waiting.empty()) throw DeadlockError("nothing can happen any more, and\n" + waiting);
 }
 
 Time Machine::end() const {

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "models/interconnect/topology.h"
+#include "models/topology/topology.h"
 #include "models/mechanism/error.h"
 #include "models/system/folding.h"
 #include "models/system/machine.h"

@@ -28,6 +28,8 @@ std::string named_file(const CsvFile& file, const CsvRow& row, const std::string
   std::error_code error;
   if (!fs::exists(path, error))
     throw InputError(file.at(row, 1, "no file " + path.string() + " to build on; check its name"));
+  if (!fs::is_regular_file(path, error))
+    throw InputError(file.at(row, 1, path.string() + " is no regular file; name a CSV to build on"));
   return path.string();
 }
 

@@ -224,6 +224,24 @@ TEST(PlatformReader, FilesThatAreNoPlatformAreRefused) {
   EXPECT_TRUE(refusal("gpu").ends_with(", trn4-projected or trn4-projected-wide"));
 }
 
+TEST(PlatformReader, AFileToBuildOnThatIsNoneIsRefusedWhereItIsNamed) {
+  const Files files;
+  for (const char* name : {"..", "/dev/zero", "none.csv"}) {
+    const std::string said = refusal(files.write("mine.csv", kHeader + "inherits," + name + ",,,,,\n"));
+    EXPECT_TRUE(said.starts_with(files.path("mine.csv") + ":2:10: ")) << said;
+  }
+}
+
+TEST(PlatformReader, AMemoryTooSmallForOneResultIsRefusedWithItsBound) {
+  const auto refused = [](const char* name, const char* value) {
+    return input_error([&] { static_cast<void>(load_platform("trn2-3xlarge", {{name, value, "--set"}})); });
+  };
+  EXPECT_EQ(refused("core.psum.per_partition", "31B"),
+            "--set: core.psum.per_partition: core.psum.per_partition leaves a bank no room for one FP32; 8 banks need "
+            "32B or more");
+  EXPECT_NE(refused("core.sbuf.per_partition", "1KiB").find("use 2048B or more"), std::string::npos);
+}
+
 TEST(PlatformReader, TheDataFolderCanBeMovedAndAWrongOneIsNamed) {
   const Files files;
   setenv("TRNSIM_DATA", files.path("").c_str(), 1);

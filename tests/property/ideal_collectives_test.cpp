@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <ostream>
 
-#include "models/interconnect/topology.h"
 #include "tests/property/ideal.h"
 
 namespace trnsim {

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 
+#include "models/mechanism/error.h"
 #include "results/series.h"
 #include "results/writer.h"
 
@@ -41,7 +42,27 @@ TEST(Claims, ThePageIsThatOfTheCommittedPoints) {
   std::ifstream file(TRNSIM_ROOT "/docs/claims.md");
   std::ostringstream page;
   page << file.rdbuf();
-  EXPECT_EQ(page.str(), claims_page(committed()));
+  EXPECT_EQ(page.str(), claims_page(committed(), "results/published/claims"));
+}
+
+TEST(Claims, OtherResultsAndTimesThatAreNoneAreRefused) {
+  const auto refusal = [](const std::vector<PointRow>& rows) -> std::string {
+    try {
+      return claims_page(rows, "folder");
+    } catch (const InputError& error) {
+      return error.what();
+    }
+  };
+  PointRow other;
+  other.id = "1";
+  EXPECT_NE(refusal({other}).find("the folder must hold the results of sweeps/claims.csv"), std::string::npos);
+  for (const char* time : {"", "0", "-1"}) {
+    std::vector<PointRow> rows = committed();
+    for (PointRow& row : rows) {
+      if (row.id == "flash-gpt-oss-4k.trn2.copy512.tensor") row.metrics["latency_us"] = time;
+    }
+    EXPECT_NE(refusal(rows).find("latency_us is not above 0"), std::string::npos) << time;
+  }
 }
 
 TEST(Claims, CoverTheShapesThatWereFixed) {

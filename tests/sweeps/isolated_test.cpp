@@ -63,6 +63,17 @@ TEST(Isolated, SurvivesAChildThatAbortsExitsOrIsKilled) {
   EXPECT_EQ(killed.end, End::kHostMemory);
 }
 
+TEST(Isolated, ARequestToStopIsForTheParentAndNoCrash) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    const Outcome outcome = run_isolated([signal] {
+      std::raise(signal);
+      return std::string("done");
+    });
+    EXPECT_EQ(outcome.end, End::kReturned) << signal << ": " << outcome.text;
+    EXPECT_EQ(outcome.text, "done");
+  }
+}
+
 TEST(Isolated, KillsAChildWhoseTimeIsOver) {
   const auto start = std::chrono::steady_clock::now();
   const Outcome outcome = run_isolated(

@@ -199,8 +199,8 @@ class Writer {
     return static_cast<std::uint8_t>(shape.stream * per_stream + shape.channel % per_stream);
   }
 
-  static constexpr std::uint64_t kSmallest =
-      512;  // bytes below which DMA is bound by descriptors, NKI DMA bandwidth guide
+  /// Bytes below which DMA is bound by descriptors (NKI DMA bandwidth guide).
+  static constexpr std::uint64_t kSmallest = 512;
   static constexpr std::size_t kWaitsAtOnce = 4;
 
   const MachineSpec& machine_;

@@ -69,8 +69,10 @@ void set_roofline(LoweredWorkload& lowered, const MachineSpec& machine, Dtype fa
   if (used == 0) return;
   const auto fast = static_cast<double>(fast_flop);
   const auto slow = static_cast<double>(facts.useful_flop) - fast;
-  const auto bytes = static_cast<double>(facts.weight_bytes + facts.bias_bytes + facts.kv_read_bytes +
-                                         facts.kv_write_bytes + facts.operand_bytes);
+  // Of a kernel alone it is known what must move; what its schedule reads again is no part of the bound.
+  const auto bytes = static_cast<double>(facts.operand_bytes > 0 ? facts.operand_bytes
+                                                                 : facts.weight_bytes + facts.bias_bytes +
+                                                                       facts.kv_read_bytes + facts.kv_write_bytes);
   const auto copied = static_cast<double>(facts.copy_bytes);
   const double stacks = std::ceil(used * machine.chips * machine.hbm.stacks);
   struct Bound {

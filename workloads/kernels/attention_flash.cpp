@@ -272,6 +272,11 @@ class Flash {
 }  // namespace
 
 Handle attention_flash(TileWriter& w, const AttentionCall& call, Handle ready) {
+  // A product for every tile of queries and block of keys that it sees, half of them if causal.
+  if (call.shape.window == 0) {
+    const std::uint64_t blocks = w.tiles(call.shape.queries) * (call.shape.keys / w.core().moving_columns());
+    check_written_out(call.heads * blocks / (call.shape.causal ? 2 : 1));
+  }
   Flash flash(w, call, ready);
   const std::uint64_t heads = ceil_div(call.heads, call.kv_heads);
   for (std::uint64_t at = 0; at < call.heads; at += heads) flash.heads(std::min(heads, call.heads - at));

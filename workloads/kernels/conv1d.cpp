@@ -49,7 +49,7 @@ class Convolution {
   };
 
   [[nodiscard]] std::uint64_t bytes(std::uint64_t elements) const { return storage_bytes(elements, c_.dtype); }
-  [[nodiscard]] std::uint64_t padded() const { return c_.sequence + 2; }
+  [[nodiscard]] std::uint64_t padded() const { return c_.sequence + DepthwiseConvolution::kPadded; }
   [[nodiscard]] std::uint64_t tiles() const { return w_.tiles(channels_); }
   [[nodiscard]] std::uint64_t filter_tiles() const { return c_.tile_resident ? kTileBuffers : tiles(); }
   /// The channel tile of the i-th step.
@@ -58,9 +58,7 @@ class Convolution {
     return std::min(w_.tile_width(), channels_ - tile_of(i) * w_.tile_width());
   }
   /// Positions with a full set of taps; with padding 1 and three taps as many as there are columns.
-  [[nodiscard]] std::uint64_t positions() const {
-    return padded() >= c_.taps ? std::min(c_.sequence, padded() - c_.taps + 1) : 0;
-  }
+  [[nodiscard]] std::uint64_t positions() const { return std::min(c_.sequence, padded() - c_.taps + 1); }
 
   // Zeroes and loads the input tile of step `i`, zeroes its output tile.
   Ready prepare(std::uint64_t i) {
@@ -113,6 +111,7 @@ class Convolution {
 
 }  // namespace
 
+// REQUIRES: 1 to as many taps as there are padded columns.
 void conv1d(TileWriter& w, const DepthwiseConvolution& c) {
   if (c.batch == 0 || w.share(c.channels) == 0 || c.sequence == 0) return;
   Convolution(w, c).emit();

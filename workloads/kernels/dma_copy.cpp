@@ -16,6 +16,7 @@ class Copy {
     check_at_most("queues", copy.queues, dma.queues_per_engine, "queues");
     check_at_most("partitions", copy.partitions, w.partitions(), "partitions");
     transfers_ = std::min(copy.transfers, copy.bytes);
+    check_written_out(transfers_);
     if (copy.reduced) make_buffers();
   }
 

@@ -13,6 +13,9 @@ void check_fits(const TileWriter& w, const InstructionSeries& s) {
   const auto refuse = [](const std::string& what, std::uint64_t most) {
     throw InfeasibleError(what + "; at most " + std::to_string(most) + " on this machine");
   };
+  if (!engine_has(core, engine_of(i.op, core), i.op)) {
+    throw InfeasibleError("no engine of this machine has this operation");
+  }
   if (!engine_has(core, s.engine, i.op)) {
     throw InfeasibleError("the " + std::string(kEngineNames[static_cast<std::size_t>(s.engine)]) +
                           " engine of this machine does not have this operation");
@@ -70,9 +73,9 @@ Engine engine_of(Op op, const CoreSpec& core) {
 
 Handle instruction_series(TileWriter& w, const InstructionSeries& s) {
   check_fits(w, s);
-  if (s.warmup > 0 && s.engine == Engine::kTensor) warm_up(w, s.warmup);
-  if (s.instruction.function != Function::kNone && !s.table_load) load_table(w, s.instruction.function);
   if (s.count == 0) return {};
+  if (s.warmup > 0) warm_up(w, s.warmup);
+  if (s.instruction.function != Function::kNone && !s.table_load) load_table(w, s.instruction.function);
   if (s.dependent) return chain(w, s);
   Instruction instruction = s.instruction;
   instruction.repeat = Count::constant(s.count);

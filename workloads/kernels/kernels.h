@@ -90,12 +90,16 @@ Handle moe(KernelWriter& w, const ExpertShape& e, const MoeRegisters& registers,
 /// Final scores over this core's `vocabulary` columns and the best token among them.
 Handle lm_head(KernelWriter& w, std::uint64_t hidden, std::uint64_t vocabulary, std::uint64_t tokens, Handle ready);
 
-/// C[m x n] = A[m x k] B[k x n], all in HBM.
+/// C[m x n] = A[m x k] B[k x n], all in HBM; `batch` products of this shape.
 struct MatmulKernel {
   std::uint64_t m = 0, n = 0, k = 0;
   Dtype dtype = Dtype::kBf16;
+  Dtype result = Dtype::kBf16;
+  std::uint64_t batch = 1;
 };
 Handle matmul_kernel(KernelWriter& w, const MatmulKernel& shape);
+/// Bytes of B that it reads.
+[[nodiscard]] std::uint64_t matmul_weight_bytes(const KernelWriter& w, const MatmulKernel& shape);
 
 /// `bytes` moved in `transfers` equal transfers, dealt over `queues` queues of one engine.
 struct DmaCopy {

@@ -42,7 +42,10 @@ struct StripPlan {
     const std::uint64_t rhs_all = k_tiles * pieces_of(s.n, s.block_n, s.load_n);
     const std::uint64_t rhs_block = k_tiles * ceil_div(s.block_n, s.load_n);
     keeps_lhs = !norms && fits(all_turned * turned_slot + rhs_all * rhs_slot);
-    stay = fits(rhs_all * rhs_slot) ? RhsStay::kAll : fits(rhs_block * rhs_slot) ? RhsStay::kBlock : RhsStay::kPass;
+    // With a prologue all columns pass for one block of rows: a column block does not outlast it.
+    stay = fits(rhs_all * rhs_slot)               ? RhsStay::kAll
+           : !norms && fits(rhs_block * rhs_slot) ? RhsStay::kBlock
+                                                  : RhsStay::kPass;
     if (keeps_lhs) take(all_turned * turned_slot);
     turned = keeps_lhs ? all_turned : kBuffers * turned_of_block;
     rhs = stay == RhsStay::kAll ? rhs_all : stay == RhsStay::kBlock ? rhs_block : room / rhs_slot;

@@ -149,8 +149,9 @@ class Blocks {
       const std::uint64_t count = std::min(group, w_.tiles(features) - at);
       w_.segment().acquire(Engine::kTensor, banks_);
       last = w_.transpose(rows, width_, count, {ready}, m_.dtype);
-      const Engine engine = turn_count_++ % 2 == 0 ? Engine::kScalar : Engine::kVector;
-      if (at == 0) w_.segment().acquire(engine, turned_);
+      // Scalar begins every row: if they took turns, one could take the buffer that the other needs first.
+      const Engine engine = at / group % 2 == 0 ? Engine::kScalar : Engine::kVector;
+      if (at == 0) w_.segment().acquire(Engine::kScalar, turned_);
       const Handle done = w_.run(engine, from_psum(tile_op(Op::kCopy, m_.dtype, count * rows, width_)), {last});
       w_.segment().release(done, banks_);
       (engine == Engine::kScalar ? scalar : vector) = done;
@@ -206,7 +207,7 @@ class Blocks {
 
   TileWriter& w_;
   const BlockedMlp& m_;
-  std::uint64_t width_, tokens_, sums_depth_ = 0, turn_count_ = 0;
+  std::uint64_t width_, tokens_, sums_depth_ = 0;
   BufferRing sums_, weights_, inputs_, rows_, turned_, biases_, banks_;
   std::vector<Handle> results_, added_;  ///< by row tile
   Handle stored_;

@@ -259,6 +259,8 @@ std::uint64_t selective_weight_bytes(const TileWriter& w, const SelectiveMoe& m)
 
 void moe_selective(TileWriter& w, const SelectiveMoe& m) {
   if (m.tokens == 0) return;
+  // Of the scalar engine for every choice: three for a tile of the inner width, one for the expert's result.
+  check_written_out(m.tokens * m.top_k * (3 * w.tiles(m.inner) + std::min<std::uint64_t>(1, w.share(m.hidden))));
   Selective(w, m).emit();
 }
 

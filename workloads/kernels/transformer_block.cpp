@@ -47,13 +47,15 @@ class Block {
     a.queries = s_.queries;
     a.keys = s_.tokens;
     a.causal = s_.causal;
-    const Handle attended = attention_prefill(w_, a, all);
+    Handle attended = attention_prefill(w_, a, all);
+    // Where the cores attend for other tokens than they go on with, each waits for what the other one has stored.
+    if (w_.lnc() > 1 && s_.causal) attended = w_.exchange(joined_, 0, attended);
     return tiles([&](std::uint64_t tokens) { return output_and_mlp(tokens, attended); });
   }
 
  private:
   Handle tiles(const std::function<Handle(std::uint64_t)>& body) {
-    const std::uint64_t tokens = s_.batch * s_.queries;
+    const std::uint64_t tokens = s_.batch * s_.own_tokens;
     Handle done = w_.times(tokens / tile_, Engine::kCollective, [&] { return body(tile_); });
     if (const std::uint64_t rest = tokens % tile_; rest > 0) done = body(rest);
     return done;
@@ -131,7 +133,7 @@ std::uint64_t block_tile_tokens(const CoreSpec& core, const BlockShape& s) {
   const std::uint64_t most = std::min(fit, core.moving_columns());
   const std::uint64_t whole =
       most >= core.partitions ? most / core.partitions * core.partitions : std::max<std::uint64_t>(1, most);
-  return std::min(whole, std::max<std::uint64_t>(1, s.batch * s.queries));
+  return std::min(whole, std::max<std::uint64_t>(1, s.batch * s.own_tokens));
 }
 
 std::uint64_t block_resident_bytes(const CoreSpec& core, const BlockShape& s) {

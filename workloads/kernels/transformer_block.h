@@ -13,7 +13,8 @@ struct BlockShape {
   Function activation = Function::kGelu;
   bool gated = false;  ///< activation(gate) times up
   bool causal = false;
-  std::uint64_t first_query = 0, queries = 0;  ///< of each sequence, on this core
+  std::uint64_t first_query = 0, queries = 0;  ///< of each sequence, whose attention this core computes
+  std::uint64_t own_tokens = 0;                ///< of each sequence, in all but the attention
 
   [[nodiscard]] std::uint64_t q_width() const { return q_heads * head_dim; }
   [[nodiscard]] std::uint64_t kv_width() const { return kv_heads * head_dim; }

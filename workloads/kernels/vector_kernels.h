@@ -31,6 +31,7 @@ void scan_chunks(TileWriter& w, const SelectiveScan& s);
 
 /// Depthwise convolution along the sequence with padding 1.
 struct DepthwiseConvolution {
+  static constexpr std::uint64_t kPadded = 2;  ///< columns that padding adds
   std::uint64_t batch = 0, channels = 0, sequence = 0, taps = 0;
   bool tile_resident = true;  ///< channel tile, image, position, filter in PSUM; else image, channel tile, position
   Dtype dtype = Dtype::kFp32;

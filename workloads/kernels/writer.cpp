@@ -52,8 +52,10 @@ void KernelWriter::share_psum(std::uint64_t sums) {
                           std::to_string(core().psum_banks));
   }
   rings_.psum_slot = half / kPsumBuffers * bank;
+  rings_.psum_buffers = kPsumBuffers;
   rings_.psum = this->program().psum_ring(Bytes(rings_.psum_slot * kFp32Bytes), kPsumBuffers);
   const std::uint32_t sum_buffers = sums <= half / kPsumBuffers * bank ? kPsumBuffers : 1;
+  rings_.sums_buffers = sum_buffers;
   rings_.sums_slot = half / sum_buffers * bank;
   rings_.sums = this->program().psum_ring(Bytes(rings_.sums_slot * kFp32Bytes), sum_buffers);
 }

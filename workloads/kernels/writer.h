@@ -145,6 +145,7 @@ struct Rings {
   std::uint64_t kv_slot = 0;
   std::uint64_t psum_slot = 0;  ///< FP32 elements of one PSUM buffer
   std::uint64_t sums_slot = 0;  ///< FP32 elements that accumulate over a whole expert
+  std::uint32_t psum_buffers = 0, sums_buffers = 0;
 };
 
 /// A writer whose SBUF and PSUM are shared out to rings that every kernel of a model uses in turn.

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "models/interconnect/embedding.h"
+#include "models/topology/embedding.h"
 #include "models/mechanism/error.h"
 
 namespace trnsim {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/interconnect/topology.h"
+#include "models/topology/topology.h"
 #include "models/system/machine_spec.h"
 #include "workloads/collectives/schedule.h"
 #include "workloads/setting_reader.h"

@@ -7,6 +7,7 @@
 #include "workloads/kernels/attention_steps.h"
 #include "workloads/single_kernels/attention_balance.h"
 #include "workloads/single_kernels/job.h"
+#include "workloads/single_kernels/operands.h"
 #include "workloads/single_kernels/single_kernels.h"
 
 namespace trnsim {
@@ -35,6 +36,7 @@ AttentionShape shape_of(const SettingReader& read) {
   a.keys = read.count("context");
   a.causal = read.yes("causal");
   a.window = read.count("window");
+  if (a.window >= a.keys) a.window = 0;  // it leaves nothing out
   check_heads(read, a.q_heads, a.kv_heads);
   if (a.queries > a.keys) {
     throw InputError(read.need("query_tokens").place + ": query_tokens are part of context; at most " +
@@ -94,7 +96,7 @@ std::uint64_t kv_bytes(const KernelWriter& w, const AttentionShape& s) {
 
 // The kernels of whole models compute in BF16 and hold a head on the partitions.
 void check_automatic(const SettingReader& read, const AttentionShape& s, const MachineSpec& machine) {
-  if (read.dtype("dtype") != Dtype::kBf16) {
+  if (plain_dtype_of(read) != Dtype::kBf16) {
     throw InputError(read.need("dtype").place + ": schedule=auto computes in bf16; set another schedule");
   }
   if (s.head_dim > features_per_tile(machine.core)) {
@@ -120,33 +122,75 @@ void lower_automatic(const Placement& placement, const AttentionShape& s, const 
   });
 }
 
+/// Whether softmax weights have a format of their own.
+bool has_softmax_dtype(AttentionSchedule schedule) {
+  switch (schedule) {
+    case AttentionSchedule::kRowwise:
+    case AttentionSchedule::kRowwiseFusedSum:
+    case AttentionSchedule::kRowwiseDelayedDivision:
+    case AttentionSchedule::kFusedBlock:
+      return false;
+    default:
+      return true;
+  }
+}
+
 AttentionCall call_of(const SettingReader& read, AttentionSchedule schedule, const AttentionShape& s,
                       const MachineSpec& machine) {
   AttentionCall call;
   call.schedule = schedule;
-  call.hidden = read.count("hidden");
+  if (schedule == AttentionSchedule::kFusedBlock) call.hidden = read.count("hidden");
   call.shape.head_dim = s.head_dim;
   call.shape.first_query = s.keys - s.queries;
   call.shape.queries = s.queries;
   call.shape.keys = s.keys;
   call.shape.causal = s.causal;
   call.shape.window = s.window;
-  call.dtype = read.dtype("dtype");
-  call.softmax_dtype = read.dtype_or("softmax_dtype", Dtype::kBf16);
-  call.balance = flash_balance(read, machine);
+  call.dtype = plain_dtype_of(read);
+  if (has_softmax_dtype(schedule)) call.softmax_dtype = read.dtype_or("softmax_dtype", Dtype::kBf16);
+  if (schedule == AttentionSchedule::kFlash) call.balance = flash_balance(read, machine);
   return call;
 }
 
-// The cores of a logical core share the KV heads, and with each its query heads.
+/// Query heads and KV heads of one core. The cores share the KV heads, and with each its query heads; where there are
+/// too few, they share the query heads, and each reads the KV heads of its own.
+struct HeadShare {
+  HeadShare(const TileWriter& w, const AttentionShape& s, AttentionSchedule schedule) {
+    const std::uint64_t all = s.batch * s.kv_heads, group = s.q_heads / s.kv_heads;
+    kv_heads = w.share(all);
+    heads = kv_heads * group;
+    if (schedule == AttentionSchedule::kFusedBlock || all % w.lnc() == 0 || group % w.lnc() != 0) return;
+    kv_heads = all;
+    heads = all * (group / w.lnc());
+  }
+  std::uint64_t heads = 0, kv_heads = 0;
+};
+
 void lower_by_schedule(const Placement& placement, const AttentionCall& whole, const AttentionShape& s,
                        const MachineSpec& machine, LoweredWorkload& lowered) {
   lowered.job = tile_job_of(placement, machine, [&](TileWriter& w) {
     AttentionCall call = whole;
-    call.kv_heads = w.share(s.batch * s.kv_heads);
-    call.heads = call.kv_heads * (s.q_heads / s.kv_heads);
+    const HeadShare own(w, s, call.schedule);
+    call.kv_heads = own.kv_heads;
+    call.heads = own.heads;
     lowered.facts.kv_read_bytes += placement.cores * attention_kv_bytes(call);
     write_attention(w, call);
   });
+}
+
+/// What must move: Q, the keys that are seen and their values, the result; of a decode step the keys and values, for
+/// its queries are in SBUF.
+Wide operand_bytes(const AttentionShape& s, AttentionSchedule schedule, Dtype dtype) {
+  if (s.batch == 0 || s.queries == 0) return 0;
+  PrefillAttention a;
+  a.keys = s.keys;
+  a.causal = s.causal;
+  a.window = s.window;
+  const Wide keys = s.keys - a.first_seen(s.keys - s.queries);
+  const bool is_block = schedule == AttentionSchedule::kFusedBlock;
+  const bool keeps_q = is_block || (schedule == AttentionSchedule::kAuto && s.queries == 1);
+  const Wide rows = 2 * (keys - (is_block ? 1 : 0)) * s.kv_width() + (keeps_q ? 0 : 2 * Wide(s.queries) * s.q_width());
+  return bytes_of(s.batch * rows, dtype);
 }
 
 // Projections of the one new token.
@@ -167,6 +211,7 @@ LoweredWorkload lower_attention(const SettingReader& read, const MachineSpec& ma
   const Wide sequences = s.batch, queries = s.queries, keys = s.keys;
   check_operands(2 * sequences * (queries * s.q_width() + keys * s.kv_width()) * storage_bytes(1, dtype), machine);
   LoweredWorkload lowered;
+  Wide operands = operand_bytes(s, schedule, dtype);
   Wide useful = pairs_of(s) * 4 * s.q_width();
   static_cast<void>(countable(useful));  // before anything is written for a job that cannot be counted
   if (schedule == AttentionSchedule::kAuto) {
@@ -177,9 +222,12 @@ LoweredWorkload lower_attention(const SettingReader& read, const MachineSpec& ma
     lower_by_schedule(placement, call, s, machine, lowered);
     if (schedule == AttentionSchedule::kFusedBlock) {
       count_projections(placement, call, s, lowered.facts);
-      useful += static_cast<Wide>(call.hidden) * 4 * (s.q_width() + s.kv_width());
+      const Wide weights = Wide(2) * call.hidden * (s.q_width() + s.kv_width());
+      useful += 2 * weights;
+      operands += bytes_of(weights, dtype);
     }
   }
+  lowered.facts.operand_bytes = countable(operands * placement.cores);
   lowered.facts.peak_dtype = std::string(name(dtype));
   finish_facts(lowered, placement, machine, dtype, countable(useful));
   return lowered;

@@ -9,7 +9,7 @@ constexpr std::uint64_t kBalancedMaxima = 3;  // of four blocks on scalar, if ex
 
 }  // namespace
 
-FlashBalance flash_balance(const SettingReader& read, const MachineSpec& machine) {
+FlashBalance flash_balance(const SettingReader& read, const MachineSpec& machine, bool always_copies) {
   const bool has = machine.core.vector.exponential_rate > 0;
   FlashBalance balance;
   balance.vector_exponential = read.is_auto("exponential_engine") ? has : read.word("exponential_engine") == "vector";
@@ -19,7 +19,7 @@ FlashBalance flash_balance(const SettingReader& read, const MachineSpec& machine
   }
   balance.scalar_maxima = read.count_or("scalar_maxima", balance.vector_exponential ? kBalancedMaxima : 0);
   balance.turns_on_tensor = read.word("transpose_engine") == "tensor";
-  balance.copy_columns = read.count("copy_columns");
+  if (balance.turns_on_tensor || always_copies) balance.copy_columns = read.count("copy_columns");
   return balance;
 }
 

@@ -7,8 +7,10 @@
 
 namespace trnsim {
 
-/// From `exponential_engine`, `scalar_maxima`, `transpose_engine` and `copy_columns`. Throws InfeasibleError if the
-/// vector engine is asked for an exponential that it has not.
-[[nodiscard]] FlashBalance flash_balance(const SettingReader& read, const MachineSpec& machine);
+/// From `exponential_engine`, `scalar_maxima`, `transpose_engine` and, where weights are turned through PSUM or it
+/// `always_copies`, `copy_columns`. Throws InfeasibleError if the vector engine is asked for an exponential that it has
+/// not.
+[[nodiscard]] FlashBalance flash_balance(const SettingReader& read, const MachineSpec& machine,
+                                         bool always_copies = false);
 
 }  // namespace trnsim

@@ -25,7 +25,7 @@ DmaCopy copy_of(const SettingReader& read, const MachineSpec& machine) {
   copy.transfers =
       read.count_or("transfers", std::max<std::uint64_t>(1, copy.bytes / (partitions * copy.descriptor_bytes)));
   copy.queues = read.count("queues");
-  copy.engine = read.choice<Engine>("engine", kStarters);
+  if (!read.is_auto("engine")) copy.engine = read.choice<Engine>("engine", kStarters);
   copy.generation = read.choice<DescriptorGeneration, 3>("generation", {"prebuilt", "hardware", "software"});
   copy.source = read.space("source_space", "hbm", Space::kHbm);
   copy.destination = read.space("destination_space", "hbm", Space::kHbm);
@@ -42,11 +42,30 @@ DmaCopy with_descriptors_of(DmaCopy copy, std::uint64_t bytes) {
   return copy;
 }
 
+/// Some intervals are those of one packet, or from one transfer to the next.
+void check_interval(const SettingReader& read, const Placement& placement, const DmaCopy& copy) {
+  const auto refuse = [&](const std::string& what) {
+    throw InputError(read.need("interval").place + ": interval=" + read.word("interval") + " " + what);
+  };
+  const std::uint64_t each = ceil_div(copy.bytes, placement.lnc);  // bytes of a physical core
+  if (placement.interval == Interval::kPacket && (copy.transfers > 1 || each > copy.descriptor_bytes)) {
+    refuse("is that of one packet; set transfers=1 and descriptor_bytes to the bytes of a core, " +
+           std::to_string(each) + "B");
+  }
+  if (placement.interval == Interval::kEngineBusy && copy.transfers > 1) {
+    refuse("is that of one transfer; set transfers=1");
+  }
+  if (placement.interval == Interval::kOccupancy && std::min(copy.transfers, each) < 2) {
+    refuse("is from one transfer to the next; set transfers to 2 or more");
+  }
+}
+
 }  // namespace
 
 LoweredWorkload lower_dma_copy(const SettingReader& read, const MachineSpec& machine) {
   const Placement placement = placement_of(read, machine);
   const DmaCopy copy = copy_of(read, machine);
+  check_interval(read, placement, copy);
   const std::uint64_t ends = static_cast<std::uint64_t>(copy.source == Space::kHbm) +
                              static_cast<std::uint64_t>(copy.destination == Space::kHbm);
   DmaCopy reference;

@@ -6,6 +6,7 @@
 #include "workloads/kernels/attention_steps.h"
 #include "workloads/single_kernels/attention_balance.h"
 #include "workloads/single_kernels/job.h"
+#include "workloads/single_kernels/operands.h"
 #include "workloads/single_kernels/single_kernels.h"
 
 namespace trnsim {
@@ -26,7 +27,7 @@ FusedAttention shape_of(const SettingReader& read, const MachineSpec& machine) {
   call.shape.head_dim = read.count("head_dim");
   call.shape.queries = call.shape.keys = read.count("query_tokens");
   call.shape.causal = read.yes("causal");
-  call.balance = flash_balance(read, machine);
+  call.balance = flash_balance(read, machine, true);
   if (call.kv_heads * call.shape.head_dim > machine.core.moving_columns()) {
     throw InfeasibleError("fused_attention holds the values of all KV heads of a token in one PSUM bank of " +
                           std::to_string(machine.core.moving_columns()) + "; use fewer kv_heads");
@@ -49,6 +50,9 @@ LoweredWorkload lower_fused_attention(const SettingReader& read, const MachineSp
     lowered.facts.weight_bytes += placement.cores * fused_attention_weight_bytes(w, shape);
     if (tokens > 0) fused_attention(w, shape);
   });
+  const Wide weights = tokens > 0 ? shape.hidden * width : 0;  // and the stream in and out
+  lowered.facts.operand_bytes =
+      countable((bytes_of(weights, shape.projections) + kBf16Bytes * 2 * tokens * shape.hidden) * placement.cores);
   lowered.facts.peak_dtype = std::string(name(shape.projections));
   const Wide pairs = shape.attention.shape.causal ? causal_pairs(tokens, 0) : tokens * tokens;
   const Wide projected = 2 * tokens * shape.hidden * width;

@@ -7,6 +7,7 @@
 #include "workloads/graph/memory.h"
 #include "workloads/kernels/kernels.h"
 #include "workloads/single_kernels/job.h"
+#include "workloads/single_kernels/operands.h"
 #include "workloads/single_kernels/single_kernels.h"
 
 namespace trnsim {
@@ -38,51 +39,95 @@ constexpr std::array kOps = {OpName{"matmul", Op::kMatmul},
 constexpr std::array<std::string_view, 12> kFunctions = {
     "identity", "exp", "square", "sigmoid", "silu", "gelu", "tanh", "sqrt", "rsqrt", "reciprocal", "log", "softplus"};
 
+bool is_tensor(Op op) {
+  return op == Op::kMatmul || op == Op::kTranspose || op == Op::kLoadWeights;
+}
+
+bool has_second_operand(Op op) {
+  return op == Op::kBinary || op == Op::kScalarTensorTensor || op == Op::kScan || op == Op::kSelect;
+}
+
 // Reads one value per partition: a function its bias where one is given, a tensor-scalar its scalar always.
 bool reads_scalar(const SettingReader& read, Op op) {
   if (op == Op::kTensorScalar || op == Op::kScalarTensorTensor) return true;
   return op == Op::kActivation && read.yes("bias");
 }
 
-Instruction instruction_of(const SettingReader& read) {
+Dtype dtype_of(const SettingReader& read, Op op, const MachineSpec& machine) {
+  if (op != Op::kMatmul && op != Op::kLoadWeights) return plain_dtype_of(read);
+  const Dtype dtype = read.dtype("dtype");
+  check_multiplies(machine, dtype);
+  return dtype;
+}
+
+std::uint32_t rows_of(const SettingReader& read, const CoreSpec& core, const Instruction& i) {
+  if (!read.is_auto("partitions")) return read.degree("partitions");
+  return i.op == Op::kMatmul ? core.tensor.contraction_rows(i.dtype) : core.partitions;
+}
+
+// Weights come from SBUF and results go to PSUM; the others have a choice.
+void read_spaces(const SettingReader& read, Instruction& i) {
+  if (i.op != Op::kMemset) i.source = read.space("source_space", "psum", Space::kPsum);
+  i.destination = i.op == Op::kLoadWeights ? Space::kPsum : read.space("destination_space", "psum", Space::kPsum);
+  if (has_second_operand(i.op) && !read.is_auto("second_space")) {
+    i.second = read.space("second_space", "psum", Space::kPsum);
+  }
+  if (!is_tensor(i.op) || (i.source == Space::kSbuf && i.destination == Space::kPsum)) return;
+  const WorkloadParameter& wrong = read.need(i.source == Space::kSbuf ? "destination_space" : "source_space");
+  throw InputError(wrong.place + ": the tensor engine reads sbuf and writes psum; use " +
+                   (i.source == Space::kSbuf ? "psum" : "sbuf"));
+}
+
+/// Only what `op` takes is read.
+Instruction instruction_of(const SettingReader& read, const MachineSpec& machine) {
   Instruction i;
   const std::string& op = read.word("op");
   i.op = std::find_if(kOps.begin(), kOps.end(), [&](const OpName& row) { return row.name == op; })->op;
-  i.rows = read.degree("partitions");
-  i.free = Count::constant(read.count("free"));
-  i.columns = read.degree("columns");
-  i.dtype = read.dtype("dtype");
-  i.source = read.space("source_space", "psum", Space::kPsum);
-  i.destination = read.space("destination_space", "psum", Space::kPsum);
-  if (!read.is_auto("second_space")) i.second = read.space("second_space", "psum", Space::kPsum);
+  i.free = Count::constant(1);
+  if (i.op == Op::kLoadTable) return i;
+  i.dtype = dtype_of(read, i.op, machine);
+  i.rows = rows_of(read, machine.core, i);
+  if (i.op != Op::kLoadWeights) i.free = Count::constant(read.count("free"));
+  if (i.op == Op::kMatmul || i.op == Op::kLoadWeights || i.op == Op::kTopK) i.columns = read.degree("columns");
+  read_spaces(read, i);
   if (i.op == Op::kActivation) i.function = read.choice<Function, kFunctions.size()>("function", kFunctions);
   i.reads_scalar = reads_scalar(read, i.op);
+  if (i.op != Op::kMatmul) return i;
   i.keeps_weights = read.word("load_weights") == "once";
   i.passes = static_cast<std::uint8_t>(read.count_or("passes", 0));
   return i;
 }
 
-InstructionSeries series_of(const SettingReader& read, const CoreSpec& core) {
+InstructionSeries series_of(const SettingReader& read, const MachineSpec& machine) {
   InstructionSeries s;
-  s.instruction = instruction_of(read);
-  s.engine = read.is_auto("engine") ? engine_of(s.instruction.op, core)
+  s.instruction = instruction_of(read, machine);
+  s.engine = read.is_auto("engine") ? engine_of(s.instruction.op, machine.core)
                                     : read.choice<Engine, 4>("engine", {"tensor", "vector", "scalar", "gpsimd"});
   s.count = read.count("count");
-  s.warmup = read.count("warmup");
+  if (s.engine == Engine::kTensor) s.warmup = read.count("warmup");
   s.dependent = read.yes("dependent");
-  s.table_load = read.yes("table_load");
+  s.table_load = s.instruction.op == Op::kActivation && read.yes("table_load");
   return s;
+}
+
+/// Of whole products; some passes of one are no product.
+std::uint64_t useful_flop(const InstructionSeries& s, std::uint32_t lnc) {
+  const Instruction& i = s.instruction;
+  if (i.op != Op::kMatmul || i.passes > 0) return 0;
+  return countable(Wide(2) * i.rows * i.columns * i.free.scale * s.count * lnc);
 }
 
 }  // namespace
 
 LoweredWorkload lower_instruction(const SettingReader& read, const MachineSpec& machine) {
   const Placement placement = placement_of(read, machine);
-  const InstructionSeries series = series_of(read, machine.core);
+  const InstructionSeries series = series_of(read, machine);
   LoweredWorkload lowered;
   lowered.facts.timed_engine = series.engine;
   lowered.job = tile_job_of(placement, machine, [&](TileWriter& w) { instruction_series(w, series); });
-  finish_facts(lowered, placement, machine, series.instruction.dtype, 0);
+  const std::uint64_t useful = useful_flop(series, placement.lnc);
+  if (useful > 0) lowered.facts.peak_dtype = std::string(name(series.instruction.dtype));
+  finish_facts(lowered, placement, machine, series.instruction.dtype, useful);
   return lowered;
 }
 

@@ -1,5 +1,6 @@
 #include "workloads/single_kernels/job.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string_view>
@@ -71,6 +72,31 @@ Job placed(const Placement& p, const MachineSpec& machine,
   return job;
 }
 
+bool multiplies(const WorkCount& count) {
+  return std::any_of(count.macs.begin(), count.macs.end(), [](std::uint64_t macs) { return macs > 0; });
+}
+
+/// Cores whose share of the kernel is nothing.
+std::uint64_t without_work(const Job& job) {
+  return static_cast<std::uint64_t>(std::count_if(job.cores.begin(), job.cores.end(), [](const CoreJob& core) {
+    if (core.program == nullptr) return false;
+    const auto is_empty = [](const Segment& segment) {
+      return std::all_of(segment.instructions.begin(), segment.instructions.end(),
+                         [](const std::vector<Instruction>& list) { return list.empty(); });
+    };
+    return std::all_of(core.program->segments.begin(), core.program->segments.end(), is_empty);
+  }));
+}
+
+void check_clock_ramp(const Placement& p, const MachineSpec& machine, const WorkCount& count) {
+  if (p.interval != Interval::kClockRamp) return;
+  if (machine.core.tensor.limiter && multiplies(count)) return;
+  throw InfeasibleError("interval=clock_ramp: " +
+                        (multiplies(count) ? "the tensor engine of " + machine.name + " has no clock limiter"
+                                           : p.kernel + " multiplies nothing here") +
+                        "; use run");
+}
+
 }  // namespace
 
 Placement placement_of(const SettingReader& read, const MachineSpec& machine) {
@@ -113,6 +139,7 @@ void finish_facts(LoweredWorkload& lowered, const Placement& p, const MachineSpe
   WorkloadFacts& facts = lowered.facts;
   WorkCount count;
   for (const CoreJob& core : lowered.job.cores) count.add(count_work(core), 1);
+  check_clock_ramp(p, machine, count);
   std::uint64_t macs = 0;
   for (const std::uint64_t of_dtype : count.macs) macs += of_dtype;
   facts.useful_flop = countable(static_cast<Wide>(useful) * p.cores);
@@ -124,6 +151,7 @@ void finish_facts(LoweredWorkload& lowered, const Placement& p, const MachineSpe
   facts.dp = p.cores;
   facts.idle_cores = machine.cores() - p.physical_cores();
   set_roofline(lowered, machine, dtype, facts.useful_flop);
+  facts.idle_cores += without_work(lowered.job);  // the bound holds for any split over the logical core
 }
 
 void check_multiplies(const MachineSpec& machine, Dtype dtype) {

@@ -91,10 +91,14 @@ void check_schedule(const SettingReader& read, const Mlp& m) {
   if (gated && m.widths.size() != 2) refuse("widths", "a gated MLP has one output width, such as 1024");
   if (gated && m.bias) refuse("bias", "the gated MLP has no biases; use no");
   const bool blocked = m.schedule == Schedule::kBlocked;
+  if (m.stored != m.dtype && m.schedule != Schedule::kChain) {
+    refuse("stored_dtype", "schedule chain alone casts what it loads; use dtype");
+  }
   if (blocked && m.activation != Activation::kNone && m.activation != Activation::kRelu) {
     refuse("activation", "schedule blocked has none or relu");
   }
   if (m.log_softmax && !blocked) refuse("epilogue", "log_softmax belongs to schedule blocked");
+  if (!blocked) return;
   // Blocks of the linear layers are loaded and stored in rows as wide as they are, n outside.
   const std::pair<const char*, const char*> kWhole[] = {
       {"load_m", "block_m"}, {"load_n", "block_n"}, {"store_n", "block_n"}};
@@ -105,9 +109,6 @@ void check_schedule(const SettingReader& read, const Mlp& m) {
   if (!read.is_auto("loop_order") && read.word("loop_order") != "nkm") refuse("loop_order", "is nkm here");
   if (!read.is_auto("accumulator_dtype") && read.dtype("accumulator_dtype") != m.dtype) {
     refuse("accumulator_dtype", "is dtype here");
-  }
-  if (m.stored != m.dtype && m.schedule != Schedule::kChain) {
-    refuse("stored_dtype", "schedule chain alone casts what it loads; use dtype");
   }
 }
 
@@ -151,7 +152,8 @@ LoweredWorkload lower_mlp(const SettingReader& read, const MachineSpec& machine)
   const Wide ends = bytes_of(Wide(m.tokens) * (m.widths.front() + m.widths.back()), m.stored);
   check_operands(bytes_of(m.weights(), m.stored) + ends, machine);
   LoweredWorkload lowered;
-  lowered.facts.operand_bytes = countable(ends * placement.cores);
+  const Wide once = bytes_of(m.weights() + (m.bias ? m.outputs() : 0), m.stored);
+  lowered.facts.operand_bytes = countable((ends + (m.tokens > 0 ? once : Wide(0))) * placement.cores);
   const std::uint64_t useful = countable(2 * Wide(m.tokens) * m.weights());
   lowered.job = tile_job_of(placement, machine, [&](TileWriter& w) {
     add_reads(lowered.facts, w, m, placement.cores);

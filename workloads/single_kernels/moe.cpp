@@ -29,6 +29,9 @@ LoweredWorkload lower_moe(const SettingReader& read, const MachineSpec& machine)
     lowered.facts.weight_bytes += placement.cores * selective_weight_bytes(w, m);
     moe_selective(w, m);
   });
+  // At least the experts of one token, the router, the norm's gain, and the stream in and out.
+  const Wide once = bytes_of(weights * m.top_k, m.dtype) + Wide(2) * m.hidden * (m.experts + 1 + 2 * m.tokens);
+  lowered.facts.operand_bytes = m.tokens > 0 ? countable(once * placement.cores) : 0;
   lowered.facts.peak_dtype = std::string(name(m.dtype));
   finish_facts(lowered, placement, machine, m.dtype, useful);
   return lowered;

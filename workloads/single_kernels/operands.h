@@ -22,12 +22,13 @@ namespace trnsim {
   return (elements * quarter_bits(dtype) + kQuarterBitsPerByte - 1) / kQuarterBitsPerByte;
 }
 
-/// A kernel without matmuls of its own: `operand_bytes` in HBM are read or written once at least.
+/// A kernel without matmuls of its own: `operand_bytes` in HBM, weights included, are read or written once at least;
+/// `weight_bytes` are those that it reads in all.
 template <class Kernel>
 [[nodiscard]] LoweredWorkload lower_plain(const SettingReader& read, const MachineSpec& machine, Wide operand_bytes,
                                           std::uint64_t weight_bytes, Kernel kernel) {
   const Placement placement = placement_of(read, machine);
-  check_operands(operand_bytes + weight_bytes, machine);
+  check_operands(operand_bytes, machine);
   LoweredWorkload lowered;
   lowered.facts.operand_bytes = countable(operand_bytes * placement.cores);
   lowered.facts.weight_bytes = countable(Wide(weight_bytes) * placement.cores);

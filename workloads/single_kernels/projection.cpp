@@ -84,7 +84,9 @@ LoweredWorkload lower_projection(const SettingReader& read, const MachineSpec& m
       if (s.bias) facts.bias_bytes += placement.cores * kBf16Bytes * columns;
     }
   });
-  facts.operand_bytes = countable(operands * placement.cores);
+  const Wide once =
+      s.tokens > 0 ? kBf16Bytes * (weights + (s.qkv ? s.hidden : 0) + (s.bias ? s.columns() : 0)) : Wide(0);
+  facts.operand_bytes = countable((operands + once) * placement.cores);
   facts.peak_dtype = std::string(name(Dtype::kBf16));
   finish_facts(lowered, placement, machine, Dtype::kBf16, countable(2 * tokens * weights));
   return lowered;

@@ -16,8 +16,10 @@ LoweredWorkload lower_rms_norm(const SettingReader& read, const MachineSpec& mac
   for (std::uint32_t lane = 0; lane < placement.lnc; ++lane) {
     if (share_of(n.tokens, placement.lnc, lane) > 0) gains += storage_bytes(n.hidden, n.dtype);
   }
-  return lower_plain(read, machine, bytes_of(elements, n.dtype) + bytes_of(elements, n.result), gains,
-                     [&](TileWriter& w) { rms_norm_rows(w, n); });
+  return lower_plain(
+      read, machine,
+      bytes_of(elements, n.dtype) + bytes_of(elements, n.result) + (gains > 0 ? storage_bytes(n.hidden, n.dtype) : 0),
+      gains, [&](TileWriter& w) { rms_norm_rows(w, n); });
 }
 
 }  // namespace trnsim

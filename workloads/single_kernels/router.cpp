@@ -50,7 +50,8 @@ LoweredWorkload lower_router(const SettingReader& read, const MachineSpec& machi
       lowered.facts.bias_bytes += placement.cores * kBf16Bytes * shape.experts;
     }
   });
-  lowered.facts.operand_bytes = countable(operands * placement.cores);
+  const Wide once = shape.tokens > 0 ? kBf16Bytes * (weights + shape.experts) : Wide(0);
+  lowered.facts.operand_bytes = countable((operands + once) * placement.cores);
   lowered.facts.peak_dtype = std::string(name(Dtype::kBf16));
   finish_facts(lowered, placement, machine, Dtype::kBf16, countable(2 * tokens * weights));
   return lowered;

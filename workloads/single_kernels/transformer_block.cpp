@@ -37,17 +37,19 @@ Wide matrix_elements(const BlockShape& s) {
   return Wide(s.hidden) * (2 * s.q_width() + 2 * s.kv_width() + (s.gated ? 3 : 2) * s.ffn);
 }
 
+// Queries are dealt so that the cores have equal pairs of them and keys; all else has as much to do for every token.
 BlockShape part_of(const BlockShape& whole, std::uint32_t lnc, std::uint32_t lane, std::uint64_t multiple) {
   const QueryRange range = prefill_queries(whole.tokens, whole.causal, lnc, lane, multiple);
   BlockShape part = whole;
   part.first_query = range.first;
   part.queries = range.count;
+  part.own_tokens = prefill_queries(whole.tokens, false, lnc, lane, multiple).count;
   return part;
 }
 
 /// What one core moves, in closed form.
 void add_bytes(WorkloadFacts& facts, const KernelWriter& w, const BlockShape& s, std::uint64_t cores) {
-  const std::uint64_t tokens = s.batch * s.queries;
+  const std::uint64_t tokens = s.batch * s.own_tokens;
   const std::uint64_t tiles = ceil_div(tokens, block_tile_tokens(w.core(), s));
   const std::uint64_t gains = 2 * s.hidden;
   facts.weight_bytes += cores * tiles * countable(kBf16Bytes * (matrix_elements(s) + gains));
@@ -85,7 +87,8 @@ LoweredWorkload lower_transformer_block(const SettingReader& read, const Machine
     if (tokens > 0) add_bytes(lowered.facts, w, part, placement.cores);
     transformer_block(w, part);
   });
-  lowered.facts.operand_bytes = countable(2 * tokens * s.hidden * kBf16Bytes * placement.cores);
+  const Wide once = tokens > 0 ? matrix_elements(s) + 2 * s.hidden : 0;  // and the stream in and out
+  lowered.facts.operand_bytes = countable((once + 2 * tokens * s.hidden) * kBf16Bytes * placement.cores);
   lowered.facts.peak_dtype = std::string(name(Dtype::kBf16));
   finish_facts(lowered, placement, machine, Dtype::kBf16, useful);
   return lowered;

@@ -71,14 +71,14 @@ class Shards {
   return step;
 }
 
-/// Slices take turns on half of the streams, so that none waits behind another one; what says that memory is free again
-/// has the other half, so that it does not wait behind data.
-inline constexpr std::uint8_t kDataStreams = kStreamCount / 2;
+/// Streams for data, on which slices take turns: with one, slices leave in order. What says that memory is free again has
+/// the others, so that it does not wait behind data.
+inline constexpr std::uint8_t kDataStreams = 1;
 [[nodiscard]] constexpr std::uint8_t data_stream(std::uint32_t slice) {
-  return static_cast<std::uint8_t>(slice * 0);
+  return static_cast<std::uint8_t>(slice % kDataStreams);
 }
 [[nodiscard]] constexpr std::uint8_t credit_stream(std::uint32_t slice) {
-  return static_cast<std::uint8_t>(kDataStreams + slice % kDataStreams);
+  return static_cast<std::uint8_t>(kDataStreams + slice % (kStreamCount - kDataStreams));
 }
 
 /// `count` elements from `from` to `to`.

@@ -1,7 +1,7 @@
 // Racks of sleds of chips, joined by switches.
 #pragma once
 
-#include "models/interconnect/shape.h"
+#include "models/topology/shape.h"
 
 namespace trnsim {
 

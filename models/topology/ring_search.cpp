@@ -1,4 +1,4 @@
-#include "models/interconnect/ring_search.h"
+#include "models/topology/ring_search.h"
 
 #include <algorithm>
 #include <random>

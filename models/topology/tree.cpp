@@ -1,4 +1,4 @@
-#include "models/interconnect/tree.h"
+#include "models/topology/tree.h"
 
 namespace trnsim {
 namespace {

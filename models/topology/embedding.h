@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "models/interconnect/topology.h"
+#include "models/topology/topology.h"
 
 namespace trnsim {
 

@@ -1,13 +1,13 @@
-#include "models/interconnect/topology.h"
+#include "models/topology/topology.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "models/interconnect/edge_list.h"
-#include "models/interconnect/switched.h"
-#include "models/interconnect/torus.h"
-#include "models/interconnect/tree.h"
+#include "models/topology/edge_list.h"
+#include "models/topology/switched.h"
+#include "models/topology/torus.h"
+#include "models/topology/tree.h"
 #include "models/mechanism/error.h"
 
 namespace trnsim {

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "models/interconnect/embedding.h"
-#include "models/interconnect/topology.h"
+#include "models/topology/embedding.h"
+#include "models/topology/topology.h"
 #include "models/mechanism/error.h"
-#include "tests/models/interconnect/shapes.h"
+#include "tests/models/topology/shapes.h"
 
 namespace trnsim {
 namespace {

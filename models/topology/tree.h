@@ -1,7 +1,7 @@
 // Chips below levels of switches.
 #pragma once
 
-#include "models/interconnect/shape.h"
+#include "models/topology/shape.h"
 
 namespace trnsim {
 

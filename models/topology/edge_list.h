@@ -1,7 +1,7 @@
 // A fabric that is given link by link.
 #pragma once
 
-#include "models/interconnect/shape.h"
+#include "models/topology/shape.h"
 
 namespace trnsim {
 

@@ -1,4 +1,4 @@
-#include "models/interconnect/shape.h"
+#include "models/topology/shape.h"
 
 #include <algorithm>
 #include <cmath>

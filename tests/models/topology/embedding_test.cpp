@@ -1,5 +1,5 @@
 // What collectives count on when they walk rings and hypercubes.
-#include "models/interconnect/embedding.h"
+#include "models/topology/embedding.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "tests/models/interconnect/shapes.h"
+#include "tests/models/topology/shapes.h"
 
 namespace trnsim {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "models/interconnect/topology.h"
+#include "models/topology/topology.h"
 #include "models/mechanism/error.h"
-#include "tests/models/interconnect/shapes.h"
+#include "tests/models/topology/shapes.h"
 
 namespace trnsim {
 namespace {

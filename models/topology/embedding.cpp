@@ -1,11 +1,11 @@
-#include "models/interconnect/embedding.h"
+#include "models/topology/embedding.h"
 
 #include <algorithm>
 #include <bit>
 #include <map>
 #include <utility>
 
-#include "models/interconnect/ring_search.h"
+#include "models/topology/ring_search.h"
 
 namespace trnsim {
 namespace {

@@ -1,4 +1,4 @@
-#include "models/interconnect/switched.h"
+#include "models/topology/switched.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "models/interconnect/efa.h"
+#include "models/topology/efa.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Chips on a grid of any dimension, each joined to its neighbours along every dimension.
 #pragma once
 
-#include "models/interconnect/shape.h"
+#include "models/topology/shape.h"
 
 namespace trnsim {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "models/interconnect/efa.h"
+#include "models/topology/efa.h"
 #include "models/interconnect/fabric_spec.h"
-#include "models/interconnect/shape.h"
+#include "models/topology/shape.h"
 #include "models/mechanism/ids.h"
 #include "models/mechanism/units.h"
 

@@ -1,11 +1,11 @@
-#include "models/interconnect/topology.h"
+#include "models/topology/topology.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "models/mechanism/error.h"
-#include "tests/models/interconnect/shapes.h"
+#include "tests/models/topology/shapes.h"
 
 namespace trnsim {
 namespace {

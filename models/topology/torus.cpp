@@ -1,4 +1,4 @@
-#include "models/interconnect/torus.h"
+#include "models/topology/torus.h"
 
 #include <numeric>
 

@@ -1,4 +1,4 @@
-#include "models/interconnect/edge_list.h"
+#include "models/topology/edge_list.h"
 
 #include <limits>
 
