@@ -149,6 +149,7 @@ void DmaEngines::begin_delivery(Time now, std::uint32_t index, std::uint64_t byt
   const bool remote = request.destination != core_;
   Delivery& delivery = remote_.new_delivery();
   delivery.bytes = Bytes(bytes);
+  delivery.signal = bytes == 0 && request.transfer->reads == 0;
   delivery.source = core_;
   delivery.destination = remote ? request.destination : request.copy;
   delivery.copy = request.copy != core_ ? request.copy : delivery.destination;

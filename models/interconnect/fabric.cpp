@@ -39,12 +39,13 @@ tlm::tlm_sync_enum Fabric::request(int port, tlm::tlm_generic_payload& payload, 
   payload.acquire();
   Message& message = *messages_.take();
   message.payload = &payload;
-  message.source_port = static_cast<std::uint32_t>(port);
+  message.source_port = static_cast<std::uint32_t>(port) & kPortMask;
   const ChipId destination = addresses_.chip_of(payload.get_address());
   message.way = topology_.way(chips_[message.source_port], destination);
   if (topology_.any_down()) message.detour = detour_of(chips_[message.source_port], destination);
   const Delivery& delivery = *payload.get_extension<DeliveryExtension>()->delivery;
   message.bytes = delivery.bytes;
+  message.signal = delivery.signal ? 1 : 0;
   const Time head = kernel_time() + Time(static_cast<std::int64_t>(delay.value()));
   calendar_.post(head, delivery.order, &message);
   alarm_.arm(head);
@@ -97,7 +98,9 @@ Hop Fabric::next_hop(Message& message) {
 Time Fabric::cross(Message& message, Time now) {
   const Hop hop = next_hop(message);
   LinkCounters& link = links_[hop.link.index()];
-  const FcfsServer::Service service = link.server.reserve(now, duration(message.bytes, link.bandwidth));
+  const FcfsServer::Service service = message.signal != 0
+                                          ? FcfsServer::Service{now, now}
+                                          : link.server.reserve(now, duration(message.bytes, link.bandwidth));
   link.bytes += message.bytes.count();
   ++link.messages;
   message.tail = std::max(message.tail, service.end) + hop.latency;

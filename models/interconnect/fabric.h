@@ -25,6 +25,7 @@ namespace trnsim {
 /// B;
 ///   the head goes on at start + hop latency; the tail leaves at max(end of service, tail of the hop before) + hop
 ///   latency.
+///   A signal goes between the packets of the messages before it: it neither takes a link nor waits for one.
 /// Process: one SC_METHOD for all links (a module per link costs four times as much and says the same).
 /// Source: instance and chip architecture pages (shape, bandwidth); hop latencies as in the platform's rows.
 /// Links that are down are gone round as Topology::route says.
@@ -51,6 +52,7 @@ class Fabric : public sc_core::sc_module {
 
  private:
   static constexpr std::uint32_t kNoDetour = ~std::uint32_t{};
+  static constexpr std::uint32_t kPortMask = ~std::uint32_t{} >> 1U;
 
   /// A message between two links: all that crossing one needs, in one cache line.
   struct alignas(64) Message {
@@ -59,7 +61,8 @@ class Fabric : public sc_core::sc_module {
     Time tail;
     Time path_latency;
     Way way;
-    std::uint32_t source_port = 0;
+    std::uint32_t source_port : 31 = 0;
+    std::uint32_t signal : 1 = 0;
     std::uint32_t detour = kNoDetour;  ///< index into routes_: links are down
   };
 

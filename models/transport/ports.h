@@ -44,6 +44,7 @@ class TailListener {
 /// the slowest stage. Arrival = max(write done, tail through the links, source done + path latency).
 struct Delivery {
   Bytes bytes;
+  bool signal = false;  ///< carries no data at all: a write of a few bytes, between the packets of others
   CoreId source;
   CoreId destination;
   Space space = Space::kHbm;  ///< where it is written

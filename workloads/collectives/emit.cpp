@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <limits>
 #include <map>
 #include <set>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "models/mechanism/error.h"
@@ -25,14 +25,23 @@ constexpr std::uint32_t kMostCounts = std::numeric_limits<std::uint16_t>::max();
 class Peers {
  public:
   std::uint32_t slot(std::uint32_t member) {
-    const auto [found, fresh] = slots_.try_emplace(member, static_cast<std::uint32_t>(members_.size()));
-    if (fresh) members_.push_back(member);
-    return found->second;
+    if (member >= slots_.size()) slots_.resize(member + std::size_t{1}, kNone);
+    if (slots_[member] == kNone) {
+      slots_[member] = static_cast<std::uint32_t>(members_.size());
+      members_.push_back(member);
+    }
+    return slots_[member];
   }
   [[nodiscard]] const std::vector<std::uint32_t>& members() const { return members_; }
+  void clear() {
+    for (const std::uint32_t member : members_) slots_[member] = kNone;
+    members_.clear();
+  }
 
  private:
-  std::unordered_map<std::uint32_t, std::uint32_t> slots_;
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+  std::vector<std::uint32_t> slots_;  ///< by member
   std::vector<std::uint32_t> members_;
 };
 
@@ -44,6 +53,8 @@ struct Shape {
   Event arrived = kNoEvent, sent = kNoEvent;
   std::uint8_t stream = 0, channel = 0;
   std::array<Wait, 4> waits{};
+
+  auto operator<=>(const Shape&) const = default;
 };
 
 Shape shape_of(const Step& step, std::uint32_t self, Peers& peers) {
@@ -61,13 +72,13 @@ Shape shape_of(const Step& step, std::uint32_t self, Peers& peers) {
   return shape;
 }
 
-using Key = std::vector<std::uint64_t>;
+/// All that a program depends on.
+struct Outline {
+  std::vector<Shape> shapes;
+  std::vector<Last> last;
 
-void append(Key& key, const Shape& s) {
-  key.insert(key.end(),
-             {s.to, s.copy_to, s.partner, s.reads, s.partner_reads, s.count, s.arrived, s.sent, s.stream, s.channel});
-  for (const Wait& wait : s.waits) key.insert(key.end(), {wait.event, wait.count});
-}
+  auto operator<=>(const Outline&) const = default;
+};
 
 /// Writes the steps of one member into a segment.
 class Writer {
@@ -202,7 +213,10 @@ class Writer {
 }  // namespace
 
 struct Emitter::Programs {
-  std::map<Key, std::shared_ptr<const Program>> by_shape;
+  std::map<Outline, std::shared_ptr<const Program>> by_outline;
+  // Of the member at hand; they keep their room from one to the next.
+  Outline outline;
+  Peers peers;
 };
 
 Emitter::Emitter(const MachineSpec& machine, const Operands& operands, std::string name,
@@ -216,30 +230,32 @@ Emitter::Emitter(const MachineSpec& machine, const Operands& operands, std::stri
 Emitter::~Emitter() = default;
 
 CoreJob Emitter::job_of(const Script& script) {
-  Peers peers;
-  std::vector<Shape> shapes;
-  shapes.reserve(script.steps().size());
-  for (const Step& step : script.steps()) shapes.push_back(shape_of(step, script.member(), peers));
-  Key key;
-  for (const Shape& shape : shapes) append(key, shape);
-  for (const Last& end : script.last()) key.insert(key.end(), {end.wait.event, end.wait.count, end.stream});
-  std::shared_ptr<const Program>& program = programs_->by_shape[std::move(key)];
-  if (program == nullptr) {
-    ProgramBuilder builder(name_);
-    builder.call(builder.segment(name_, [&](SegmentBuilder& segment) {
-      segment.operator_is(name_);
-      Writer writer(machine_, operands_, builder, segment, script.events());
-      std::set<std::uint8_t> streams;
-      for (const Shape& shape : shapes) streams.insert(shape.stream);
-      writer.copy_in(builder, streams);
-      for (const Shape& shape : shapes) writer.step(shape);
-      writer.finish(script.last());
-    }));
-    program = builder.finish();
-  }
-  CoreJob job{program, {}, {}};
+  auto& [by_outline, outline, peers] = *programs_;
+  peers.clear();
+  outline.shapes.clear();
+  for (const Step& step : script.steps()) outline.shapes.push_back(shape_of(step, script.member(), peers));
+  outline.last = script.last();
+  auto found = by_outline.find(outline);
+  if (found == by_outline.end()) found = by_outline.emplace(outline, program_of(script)).first;
+  CoreJob job{found->second, {}, {}};
+  job.peers.reserve(peers.members().size());
   for (const std::uint32_t member : peers.members()) job.peers.push_back(core_of_(member));
   return job;
+}
+
+std::shared_ptr<const Program> Emitter::program_of(const Script& script) const {
+  const std::vector<Shape>& shapes = programs_->outline.shapes;
+  ProgramBuilder builder(name_);
+  builder.call(builder.segment(name_, [&](SegmentBuilder& segment) {
+    segment.operator_is(name_);
+    Writer writer(machine_, operands_, builder, segment, script.events());
+    std::set<std::uint8_t> streams;
+    for (const Shape& shape : shapes) streams.insert(shape.stream);
+    writer.copy_in(builder, streams);
+    for (const Shape& shape : shapes) writer.step(shape);
+    writer.finish(script.last());
+  }));
+  return builder.finish();
 }
 
 }  // namespace trnsim::collective

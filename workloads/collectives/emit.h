@@ -34,6 +34,9 @@ class Emitter {
  private:
   struct Programs;
 
+  /// That of the outline at hand.
+  [[nodiscard]] std::shared_ptr<const Program> program_of(const Script& script) const;
+
   const MachineSpec& machine_;
   Operands operands_;
   std::string name_;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -49,6 +50,8 @@ inline constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max
 struct Wait {
   Event event = kNoEvent;
   std::uint32_t count = 0;  ///< counts taken away
+
+  auto operator<=>(const Wait&) const = default;
 };
 
 /// One message, or one local copy or sum if it goes to the own rank. Its operands are read once all waits are met; what
@@ -92,6 +95,9 @@ struct Place {
 
 struct Algorithm;
 
+/// One message is being handed on while the next one comes.
+inline constexpr std::uint32_t kSlots = 2;
+
 /// What is to be done.
 struct Task {
   Collective collective = Collective::kAllReduce;
@@ -100,8 +106,10 @@ struct Task {
   /// giver; `elements` then says nothing. Empty: as equal as can be, the first ones larger by one.
   std::vector<std::uint64_t> counts;
   std::uint32_t slices = 1;  ///< parts of a chunk that travel one behind the other, where the algorithm slices; >= 1
-  std::uint32_t shift = 1;   ///< kPermute
-  std::uint32_t root = 0;    ///< kBroadcast
+  /// Messages of a channel and slice that the next rank of a ring has room for; >= kSlots.
+  std::uint32_t slots = kSlots;
+  std::uint32_t shift = 1;  ///< kPermute
+  std::uint32_t root = 0;   ///< kBroadcast
   /// What a hierarchical algorithm runs within an instance and between instances; null: as it likes.
   const Algorithm* inner = nullptr;
   const Algorithm* outer = nullptr;
@@ -111,6 +119,8 @@ struct Task {
 struct Last {
   Wait wait;
   std::uint8_t stream = 0;
+
+  auto operator<=>(const Last&) const = default;
 };
 
 /// Collects what one member does. Call event() in the same order for every member. Steps of a stream are issued in the
@@ -124,6 +134,13 @@ class Script {
   Event event() { return events_++; }
   void add(const Step& step) { steps_.push_back(step); }
   void reserve(std::size_t steps) { steps_.reserve(steps); }
+  /// Empty again, for another member.
+  void restart(std::uint32_t member) {
+    member_ = member;
+    events_ = 0;
+    steps_.clear();
+    last_.clear();
+  }
   /// After all steps of the stream: it is at its end when these are met, one after the other, and the member is
   /// finished when all its streams are. Once all lanes of a rank are, nobody touches its buffers any more.
   void finish(Wait wait, std::uint8_t stream = 0) {

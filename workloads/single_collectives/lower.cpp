@@ -37,6 +37,7 @@ Task task_of(const SettingReader& read, const MachineSpec& machine, std::uint64_
   task.collective = read.choice<Collective, kCollectives.size()>("phase", kCollectives);
   task.elements = elements_of(read, element_bytes);
   task.slices = static_cast<std::uint32_t>(read.count_or("slices", machine.core.collective.slices));
+  task.slots = static_cast<std::uint32_t>(read.count_or("slots", task.slots));
   if (task.collective == Collective::kPermute) task.shift = read.degree("shift");
   if (task.collective == Collective::kBroadcast) task.root = read.degree("root");
   return task;
@@ -101,8 +102,9 @@ LoweredWorkload lower_collective(const SettingReader& read, const MachineSpec& m
     const auto core_of = [&](std::uint32_t member) { return CoreId(group[member / lnc] * lnc + member % lnc); };
     collective::Emitter emitter(machine, operands, std::string(algorithm.name), core_of);
     ReplicaGroup replica;
+    Script script(0);
     for (std::uint32_t member = 0; member < place.members(); ++member) {
-      Script script(member);
+      script.restart(member);
       algorithm.write(place, task, script);
       lowered.job.cores[core_of(member).index()] = emitter.job_of(script);
       replica.cores.push_back(core_of(member));

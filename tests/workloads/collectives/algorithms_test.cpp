@@ -40,6 +40,7 @@ Task random_task(std::mt19937_64& random, Collective collective, const Place& pl
   const std::uint64_t sizes[] = {0, 1, place.ranks / 2U, place.ranks, 3 * place.ranks + 1, random() % 150};
   task.elements = sizes[random() % std::size(sizes)];
   task.slices = 1 + static_cast<std::uint32_t>(random() % 2);
+  task.slots = collective::kSlots + static_cast<std::uint32_t>(random() % 3);
   task.shift = static_cast<std::uint32_t>(random() % (2 * place.ranks));
   task.root = static_cast<std::uint32_t>(random() % place.ranks);
   const Algorithm* parts[] = {nullptr, &collective::kMesh, &collective::kRing, &collective::kRecursive,

@@ -14,7 +14,6 @@
 namespace trnsim::collective {
 namespace {
 
-constexpr std::uint32_t kSlots = 2;
 /// What one channel does with one slice of every chunk.
 struct Events {
   Event arrived, sent, kept, request, reply, credit;
@@ -124,7 +123,7 @@ class KangaRing {
   }
 
   [[nodiscard]] std::uint64_t slot(const Channel& channel, std::uint32_t slice, std::uint32_t step) const {
-    return ((std::uint64_t{channel.number} * task_.slices + slice) * kSlots + step % kSlots) * slot_;
+    return ((std::uint64_t{channel.number} * task_.slices + slice) * task_.slots + step % task_.slots) * slot_;
   }
 
   /// Slice by slice, the channels that the own core leads, or those that its partner leads.
@@ -139,7 +138,7 @@ class KangaRing {
 
   void hop(std::uint32_t step, MakeStep make) {
     for (std::uint32_t slice = 0; slice < task_.slices; ++slice) {
-      if (step >= kSlots && step < hops()) give_credits(slice);
+      if (step >= task_.slots && step < hops()) give_credits(slice);
       of_slice(slice, true, [&](Channel& channel, std::uint32_t s) { send(channel, s, step, make); });
     }
   }
@@ -149,8 +148,9 @@ class KangaRing {
     of_slice(slice, true, [&](Channel& channel, std::uint32_t s) {
       Events& events = channel.slices[s];
       Step request = signal(partner_, events.request, 0, credit_stream(s));
-      request.waits[0] = {events.sent, events.unclaimed};
-      events.unclaimed = 0;
+      const std::uint32_t later = task_.slots - kSlots;  // sent on from slots that the credit is not about
+      request.waits[0] = {events.sent, events.unclaimed - later};
+      events.unclaimed = later;
       script_.add(request);
     });
     of_slice(slice, false, [&](Channel& channel, std::uint32_t s) {
@@ -170,7 +170,7 @@ class KangaRing {
     Step message = (this->*make)(channel, slice, step);
     message.to = core(channel, pair_behind(channel, hops()), true);
     message.arrived = events.arrived;
-    if (step >= kSlots) message.waits[1] = {events.credit, 1};
+    if (step >= task_.slots) message.waits[1] = {events.credit, 1};
     add_counted(channel, slice, message);
   }
 
@@ -318,7 +318,7 @@ void write(const Place& place, const Task& task, Script& script) {
 std::uint64_t scratch(const Place& place, const Task& task) {
   if (task.collective == Collective::kAllGather || place.ranks == kPair) return 0;
   const std::uint64_t channels = ring_channels(place, kPair * place.lanes);
-  return channels * task.slices * kSlots * KangaRing::slot_elements(place, task);
+  return channels * task.slices * task.slots * KangaRing::slot_elements(place, task);
 }
 
 constexpr std::array kForms = {

@@ -1,8 +1,9 @@
 // Round a ring of all ranks, chunk by chunk: n-1 steps that add on the way, n-1 that hand on the sums. Every directed
 // ring of the place is a channel with its own part of every chunk.
 //
-// Reductions arrive in two scratch slots per channel and slice, even and odd steps. A rank writes its step k+2 only
-// when the next one has sent on what it got in step k and said so (a credit); gathering follows the same protocol.
+// Reductions arrive in scratch slots, two or more per channel and slice, that take turns. With two, a rank writes its
+// step k+2 only when the next one has sent on what it got in step k and said so (a credit); gathering follows the same
+// protocol.
 #include <array>
 
 #include "workloads/collectives/algorithms/list.h"
@@ -11,8 +12,6 @@
 
 namespace trnsim::collective {
 namespace {
-
-constexpr std::uint32_t kSlots = 2;
 
 struct Channel {
   std::uint32_t number = 0;                          ///< among all lanes' channels
@@ -81,7 +80,7 @@ class Ring {
     return part_of(part_of(shards_[rank], count_, channel.number), task_.slices, slice);
   }
   [[nodiscard]] std::uint64_t slot(const Channel& channel, std::uint32_t slice, std::uint32_t step) const {
-    return ((std::uint64_t{channel.number} * task_.slices + slice) * kSlots + step % kSlots) * slot_;
+    return ((std::uint64_t{channel.number} * task_.slices + slice) * task_.slots + step % task_.slots) * slot_;
   }
   /// Where the input or output holds `part` of the own shard: the input of a gather and the output of a
   /// reduce-scatter are the shard alone.
@@ -97,15 +96,16 @@ class Ring {
 
   void hop(std::uint32_t step, MakeStep make) {
     each([&](Channel& channel, std::uint32_t slice) {
-      if (step >= kSlots && step < hops()) give_credit(channel, slice);
+      if (step >= task_.slots && step < hops()) give_credit(channel, slice);
       send(channel, slice, step, make);
     });
   }
 
   void give_credit(Channel& channel, std::uint32_t slice) {
     Step credit = signal(place_.member(rank_behind(channel, 1), lane_), channel.credit[slice], 0, credit_stream(slice));
-    credit.waits[0] = {channel.sent[slice], channel.unclaimed[slice]};
-    channel.unclaimed[slice] = 0;
+    const std::uint32_t later = task_.slots - kSlots;  // sent on from slots that the credit is not about
+    credit.waits[0] = {channel.sent[slice], channel.unclaimed[slice] - later};
+    channel.unclaimed[slice] = later;
     script_.add(credit);
   }
 
@@ -117,7 +117,7 @@ class Ring {
     message.arrived = channel.arrived[slice];
     message.sent = channel.sent[slice];
     ++channel.unclaimed[slice];
-    if (step >= kSlots) message.waits[1] = {channel.credit[slice], 1};
+    if (step >= task_.slots) message.waits[1] = {channel.credit[slice], 1};
     script_.add(message);
   }
 
@@ -191,7 +191,7 @@ void write(const Place& place, const Task& task, Script& script) {
 std::uint64_t scratch(const Place& place, const Task& task) {
   if (task.collective == Collective::kAllGather || place.ranks == 1) return 0;
   const std::uint64_t channels = ring_channels(place, place.lanes);
-  return channels * task.slices * kSlots * Ring::slot_elements(place, task);
+  return channels * task.slices * task.slots * Ring::slot_elements(place, task);
 }
 
 constexpr std::array kForms = {
