@@ -14,7 +14,7 @@
 #include "results/writer.h"
 #include "sweeps/commands.h"
 #include "sweeps/text_table.h"
-#include "workloads/collectives/list.h"
+#include "workloads/collectives/algorithms/list.h"
 #include "workloads/kernels/list.h"
 
 namespace trnsim {
@@ -52,11 +52,16 @@ Rows kernel_rows() {
   return rows;
 }
 
-/// n = ranks, S = bytes of a rank's whole vector.
+/// n = ranks, S = bytes of the whole vector, c = chips, r = ranks of a chip, B = rate at which a rank can send.
 Rows collective_rows() {
-  Rows rows = {{"collective", "steps of n ranks", "bytes that a rank sends of S", "meaning"}};
-  for (const CollectiveInfo& c : collectives()) {
-    rows.push_back({std::string(c.name), std::string(c.steps), std::string(c.bytes), std::string(c.meaning)});
+  Rows rows = {{"algorithm", "collective", "steps of n ranks", "bytes that a rank sends of S", "time on ideal hardware",
+                "meaning"}};
+  for (const collective::Algorithm* algorithm : collective::algorithms()) {
+    for (const collective::Form& form : algorithm->forms) {
+      rows.push_back({std::string(algorithm->name), std::string(collective::name_of(form.collective)),
+                      std::string(form.steps), std::string(form.bytes), std::string(form.time),
+                      std::string(algorithm->meaning)});
+    }
   }
   return rows;
 }

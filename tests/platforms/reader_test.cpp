@@ -189,10 +189,11 @@ TEST(PlatformReader, AnErrorInAParentNamesTheParent) {
 TEST(PlatformReader, AMissingParameterIsNamedWithItsMeaning) {
   const Files files;
   const std::string path = files.write("poor.csv", kHeader + "chip.cores,8,count,,,documented,x\n");
-  EXPECT_EQ(refusal(path),
-            path +
-                ":1:1: missing parameter chip.hbm.read_fraction (sustained share of the bandwidth while reading); "
-                "add a row, or inherit one");
+  EXPECT_EQ(refusal(path), path +
+                               ":1:1: missing parameter chip.hbm.mixed_fraction (sustained share of the bandwidth "
+                               "while reads and writes take "
+                               "turns); "
+                               "add a row, or inherit one");
 }
 
 TEST(PlatformReader, AMachineWithoutFabricNeedsNoLinks) {

@@ -106,7 +106,7 @@ class ValidateData : public testing::Test {
       fs::create_directory_symlink(fs::path(TRNSIM_ROOT) / name, folder_.path(name));
     }
     fs::create_directories(folder_.path("tests/validation"));
-    for (const char* name : {"instruction", "kernel", "layer"}) {
+    for (const char* name : {"instruction", "kernel", "layer", "collective"}) {
       write(std::string(name) + ".csv", kHeader + name[0] + "-T2-X-1,,trn2-48xlarge,matmul,,fast,1,5%\n");
     }
     write("memory.csv", kHeader + kRuns + kUnknown);

@@ -1,5 +1,5 @@
 // The lists that users see name what there is: one row for each file of a kernel or collective.
-#include "workloads/collectives/list.h"
+#include "workloads/collectives/algorithms/list.h"
 
 #include <filesystem>
 #include <set>
@@ -13,13 +13,21 @@ namespace {
 
 using Names = std::set<std::string>;
 
-template <class Rows>
-Names names_of(const Rows& rows) {
+template <class Row>
+void add(Names& names, const Row& row) {
+  EXPECT_TRUE(names.emplace(row.name).second) << row.name << " stands twice";
+  EXPECT_FALSE(row.meaning.empty()) << row.name;
+}
+
+Names kernel_names() {
   Names names;
-  for (const auto& row : rows) {
-    EXPECT_TRUE(names.emplace(row.name).second) << row.name << " stands twice";
-    EXPECT_FALSE(row.meaning.empty()) << row.name;
-  }
+  for (const KernelInfo& kernel : kernels()) add(names, kernel);
+  return names;
+}
+
+Names algorithm_names() {
+  Names names;
+  for (const collective::Algorithm* algorithm : collective::algorithms()) add(names, *algorithm);
   return names;
 }
 
@@ -34,8 +42,9 @@ Names files_of(const std::string& folder, const Names& helpers) {
 }
 
 TEST(Lists, HaveARowForEveryKernelAndCollective) {
-  EXPECT_EQ(names_of(kernels()), files_of("workloads/kernels", {"attention_steps", "list", "matmul_parts", "writer"}));
-  EXPECT_EQ(names_of(collectives()), files_of("workloads/collectives", {"list", "messages"}));
+  EXPECT_EQ(kernel_names(), files_of("workloads/kernels", {"attention_steps", "list", "matmul_parts", "writer"}));
+  EXPECT_EQ(algorithm_names(),
+            files_of("workloads/collectives/algorithms", {"cube", "list", "phases", "pieces", "rings"}));
 }
 
 TEST(Lists, TopologiesAreThoseThatAPlatformMayName) {

@@ -37,6 +37,7 @@ inline void set_engines(CoreSpec& core) {
   core.control.program_exit = Time(4'000'000);
   core.control.semaphores = 256;
   core.collective.message_issue = Time(25'000);
+  core.collective.step = Time(700'000);
   core.partitions = 128;
   core.sbuf_per_partition = Bytes(200'000);
   core.psum_per_partition = Bytes(16'384);

@@ -142,7 +142,7 @@ std::shared_ptr<const Program> exchange(std::uint64_t bytes) {
   });
 }
 
-constexpr std::int64_t kSend = 25 + 700;       // message issue, dispatch
+constexpr std::int64_t kSend = 25 + 700;       // message issue, step of the CC-cores
 constexpr std::int64_t kReceive = 300 + 1080;  // notify, the copy that waited
 
 TEST(Simulation, AMessageInsideTheChipPaysOneOnChipLatency) {
