@@ -182,6 +182,15 @@ TEST(RingAllReduce, OfGigabytesAndTerabytesIsExact) {
             Time(43'293'333'343'680));
 }
 
+TEST(RingAllReduce, OfAnyGroupSizeTakesALatencyAndAChunkPerStep) {
+  for (const std::uint32_t n : {3U, 5U, 6U, 7U, 12U, 24U, 63U}) {
+    const std::uint64_t chunk = 1'000'000;
+    const CollectiveRun run =
+        run_collective(ring_with_latency(n, Time(500'000)), "all_reduce", "ring", n * chunk, {.slots = 3});
+    EXPECT_EQ(run.elapsed, Time(2 * (n - 1LL) * (500'000 + 20'000'000))) << n << " ranks";
+  }
+}
+
 // A rank must hear that the slot is free again: a hop more in every step but the first two and the last of a round.
 TEST(RingAllReduce, WithTwoSlotsWaitsForCredits) {
   const MachineSpec machine = ring_with_latency(64, Time(500'000));
