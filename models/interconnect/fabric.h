@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "models/topology/topology.h"
 #include "models/mechanism/calendar.h"
 #include "models/mechanism/clock.h"
 #include "models/mechanism/fcfs_server.h"
 #include "models/mechanism/pool.h"
+#include "models/topology/topology.h"
 #include "models/transport/address.h"
 #include "models/transport/payload.h"
 

@@ -38,8 +38,8 @@ struct BufferRing {
 
 /// Of one engine in one segment: what a host has memory for.
 inline constexpr std::uint64_t kMostInstructions = std::uint64_t{1} << 21;
-/// Throws InfeasibleError if `instructions` of one engine are more than that. Each one appended is checked; a kernel that
-/// knows its number asks before it writes the first.
+/// Throws InfeasibleError if `instructions` of one engine are more than that. Each one appended is checked; a kernel
+/// that knows its number asks before it writes the first.
 void check_written_out(std::uint64_t instructions);
 
 class ProgramBuilder;

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/topology/topology.h"
 #include "models/program/program.h"
 #include "models/system/machine_spec.h"
+#include "models/topology/topology.h"
 
 namespace trnsim {
 

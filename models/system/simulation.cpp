@@ -2,10 +2,10 @@
 
 #include <cstdlib>
 
-#include "models/topology/topology.h"
 #include "models/mechanism/error.h"
 #include "models/system/folding.h"
 #include "models/system/machine.h"
+#include "models/topology/topology.h"
 
 namespace trnsim {
 namespace {

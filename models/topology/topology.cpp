@@ -4,11 +4,11 @@
 #include <cmath>
 #include <utility>
 
+#include "models/mechanism/error.h"
 #include "models/topology/edge_list.h"
 #include "models/topology/switched.h"
 #include "models/topology/torus.h"
 #include "models/topology/tree.h"
-#include "models/mechanism/error.h"
 
 namespace trnsim {
 namespace {

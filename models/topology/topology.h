@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "models/topology/efa.h"
 #include "models/interconnect/fabric_spec.h"
-#include "models/topology/shape.h"
 #include "models/mechanism/ids.h"
 #include "models/mechanism/units.h"
+#include "models/topology/efa.h"
+#include "models/topology/shape.h"
 
 namespace trnsim {
 

@@ -23,18 +23,18 @@ const Numbers& plain_numbers() {
 const std::map<std::string, Numbers>& exceptions() {
   static const std::map<std::string, Numbers> kExceptions = {
       {"models/dma/dma_engines.h", {"36"}},                 // bits of a sequence number
-      {"models/topology/efa.cpp", {"4"}},               // links between two adapters
-      {"models/topology/efa.h", {"4"}},                 // the same
+      {"models/topology/efa.cpp", {"4"}},                   // links between two adapters
+      {"models/topology/efa.h", {"4"}},                     // the same
       {"models/interconnect/fabric.h", {"31", "64"}},       // bits of a port beside a flag, bytes of a cache line
-      {"models/topology/ring_search.cpp", {"4"}},       // corners of a square
+      {"models/topology/ring_search.cpp", {"4"}},           // corners of a square
       {"models/mechanism/calendar.h", {"4", "63"}},         // children in a heap, the sign bit of a sequence number
       {"models/mechanism/fair_share.h", {"4"}},             // subsets of two kinds of use
       {"models/mechanism/units.h", {"1'000'000'000'000"}},  // picoseconds per second
       {"models/neuroncore/activity.cpp", {"4"}},            // bytes of an FP32 partial sum
       {"models/program/dtype.h", {"5", "17", "31", "32", "33", "64", "128"}},  // bits of number formats
-      {"models/program/instruction.h", {"4", "6", "9", "0xffffffff"}},             // sizes of enumerations and records
-      {"models/program/builder.h", {"21"}},    // instructions that a host has memory for
-      {"models/program/program.h", {"7"}},     // reasons to wait
+      {"models/program/instruction.h", {"4", "6", "9", "0xffffffff"}},         // sizes of enumerations and records
+      {"models/program/builder.h", {"21"}},  // instructions that a host has memory for
+      {"models/program/program.h", {"7"}},   // reasons to wait
       {"models/transport/address.h",
        {"12", "14", "16", "24", "36", "48", "0x3", "0xff", "0xfff"}},  // fields of an address
   };

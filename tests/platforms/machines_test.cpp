@@ -295,8 +295,7 @@ TEST(Machines, ReadsAndWritesThatTakeTurnsSustainFourFifthsOfHbm) {
 
 TEST(Machines, ADependentMessageOnTrn2TakesTwoPointFourMicroseconds) {
   const MachineSpec m = load_platform("trn2-48xlarge").machine;
-  const Time message =
-      m.core.collective.message_issue + m.core.collective.step + m.dma.read_latency + m.dma.notify;
+  const Time message = m.core.collective.message_issue + m.core.collective.step + m.dma.read_latency + m.dma.notify;
   EXPECT_NEAR(microseconds(message), 2.4, 0.001);
 }
 

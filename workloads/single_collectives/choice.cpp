@@ -32,7 +32,8 @@ std::vector<std::string_view> preferred(const Place& place, const Task& task, st
   std::vector<std::string_view> names = {"hierarchical"};
   // Two ranks exchange as much in one step as in two.
   if (place.ranks == 2) names.emplace_back("single_step_mesh");
-  if (bytes <= spec.mesh_limit.count() && bytes / place.ranks <= spec.mesh_shard_limit.count()) names.emplace_back("mesh");
+  if (bytes <= spec.mesh_limit.count() && bytes / place.ranks <= spec.mesh_shard_limit.count())
+    names.emplace_back("mesh");
   if (bytes <= spec.recursive_limit.count() && !place.cube.empty()) names.emplace_back("recursive");
   if (spec.pairs_ranks) names.emplace_back("kangaring");
   names.emplace_back("ring");

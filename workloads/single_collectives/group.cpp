@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "models/topology/embedding.h"
 #include "models/mechanism/error.h"
+#include "models/topology/embedding.h"
 
 namespace trnsim {
 namespace {

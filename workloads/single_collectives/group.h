@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/topology/topology.h"
 #include "models/system/machine_spec.h"
+#include "models/topology/topology.h"
 #include "workloads/collectives/schedule.h"
 #include "workloads/setting_reader.h"
 

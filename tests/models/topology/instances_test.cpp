@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "models/mechanism/error.h"
 #include "models/topology/embedding.h"
 #include "models/topology/topology.h"
-#include "models/mechanism/error.h"
 #include "tests/models/topology/shapes.h"
 
 namespace trnsim {

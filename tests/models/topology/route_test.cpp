@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "models/topology/topology.h"
 #include "models/mechanism/error.h"
+#include "models/topology/topology.h"
 #include "tests/models/topology/shapes.h"
 
 namespace trnsim {

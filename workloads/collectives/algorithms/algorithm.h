@@ -11,8 +11,9 @@
 namespace trnsim::collective {
 
 /// Closed forms for one collective. S = bytes of a rank's vector, n = ranks, r = ranks of a chip, c = chips,
-/// m = instances, l = ranks of an instance, s = slices, h = links from rank to rank, mean over all pairs, the rank itself
-/// and its chip counted with 0 (on a switch (n-r)/n: its port), L = bytes per time out of a chip, all its links together.
+/// m = instances, l = ranks of an instance, s = slices, h = links from rank to rank, mean over all pairs, the rank
+/// itself and its chip counted with 0 (on a switch (n-r)/n: its port), L = bytes per time out of a chip, all its links
+/// together.
 struct Form {
   Collective collective = Collective::kAllReduce;
   std::string_view steps;  ///< dependent messages with data, from start to end

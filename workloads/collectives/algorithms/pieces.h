@@ -71,8 +71,8 @@ class Shards {
   return step;
 }
 
-/// Streams for data, on which slices take turns: with one, slices leave in order. What says that memory is free again has
-/// the others, so that it does not wait behind data.
+/// Streams for data, on which slices take turns: with one, slices leave in order. What says that memory is free again
+/// has the others, so that it does not wait behind data.
 inline constexpr std::uint8_t kDataStreams = 1;
 [[nodiscard]] constexpr std::uint8_t data_stream(std::uint32_t slice) {
   return static_cast<std::uint8_t>(slice % kDataStreams);
