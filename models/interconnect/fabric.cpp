@@ -39,13 +39,14 @@ tlm::tlm_sync_enum Fabric::request(int port, tlm::tlm_generic_payload& payload, 
   payload.acquire();
   Message& message = *messages_.take();
   message.payload = &payload;
-  message.source_port = static_cast<std::uint32_t>(port) & kPortMask;
   const ChipId destination = addresses_.chip_of(payload.get_address());
-  message.way = topology_.way(chips_[message.source_port], destination);
-  if (topology_.any_down()) message.detour = detour_of(chips_[message.source_port], destination);
-  const Delivery& delivery = *payload.get_extension<DeliveryExtension>()->delivery;
+  const ChipId source = chips_[static_cast<std::size_t>(port)];
+  message.way = topology_.way(source, destination);
+  if (topology_.any_down()) message.detour = detour_of(source, destination);
+  Delivery& delivery = *payload.get_extension<DeliveryExtension>()->delivery;
   message.bytes = delivery.bytes;
-  message.signal = delivery.signal ? 1 : 0;
+  message.signal = delivery.signal;
+  delivery.source_port = static_cast<std::uint32_t>(port);
   const Time head = kernel_time() + Time(static_cast<std::int64_t>(delay.value()));
   calendar_.post(head, delivery.order, &message);
   alarm_.arm(head);
@@ -98,7 +99,7 @@ Hop Fabric::next_hop(Message& message) {
 Time Fabric::cross(Message& message, Time now) {
   const Hop hop = next_hop(message);
   LinkCounters& link = links_[hop.link.index()];
-  const FcfsServer::Service service = message.signal != 0
+  const FcfsServer::Service service = message.signal
                                           ? FcfsServer::Service{now, now}
                                           : link.server.reserve(now, duration(message.bytes, link.bandwidth));
   link.bytes += message.bytes.count();
@@ -118,7 +119,6 @@ void Fabric::hand_over(Message& message, Time head) {
   Delivery& delivery = *payload.get_extension<DeliveryExtension>()->delivery;
   delivery.tail = message.tail;
   delivery.path_latency = message.path_latency;
-  delivery.source_port = message.source_port;
   messages_.give_back(&message);
   const tlm::tlm_sync_enum answer =
       to_chips[port_of_chip_[destination.index()]]->nb_transport_fw(payload, phase, delay);

@@ -52,7 +52,6 @@ class Fabric : public sc_core::sc_module {
 
  private:
   static constexpr std::uint32_t kNoDetour = ~std::uint32_t{};
-  static constexpr std::uint32_t kPortMask = ~std::uint32_t{} >> 1U;
 
   /// A message between two links: all that crossing one needs, in one cache line.
   struct alignas(64) Message {
@@ -61,8 +60,7 @@ class Fabric : public sc_core::sc_module {
     Time tail;
     Time path_latency;
     Way way;
-    std::uint32_t source_port : 31 = 0;
-    std::uint32_t signal : 1 = 0;
+    bool signal = false;
     std::uint32_t detour = kNoDetour;  ///< index into routes_: links are down
   };
 
