@@ -25,7 +25,7 @@ const std::map<std::string, Numbers>& exceptions() {
       {"models/dma/dma_engines.h", {"36"}},                 // bits of a sequence number
       {"models/topology/efa.cpp", {"4"}},                   // links between two adapters
       {"models/topology/efa.h", {"4"}},                     // the same
-      {"models/interconnect/fabric.h", {"31", "64"}},       // bits of a port beside a flag, bytes of a cache line
+      {"models/interconnect/fabric.h", {"64"}},             // bytes of a cache line
       {"models/topology/ring_search.cpp", {"4"}},           // corners of a square
       {"models/mechanism/calendar.h", {"4", "63"}},         // children in a heap, the sign bit of a sequence number
       {"models/mechanism/fair_share.h", {"4"}},             // subsets of two kinds of use
