@@ -34,6 +34,7 @@ std::vector<SmallRun> runs() {
   };
   return {
       // quick ones first
+      {"trn2-48xlarge", "all_reduce", {{"ranks", "4"}, {"bytes", "4KiB"}, {"level", "kernel"}}},
       {"trn2-48xlarge", "instruction", in_sbuf("copy", "vector", "fp32")},
       {"trn2-48xlarge", "instruction", in_sbuf("copy", "vector", "bf16")},
       {"trn2-48xlarge", "instruction", in_sbuf("tensor_tensor", "vector", "fp32")},
