@@ -15,8 +15,10 @@ namespace trnsim {
 /// Hardware: one HBM stack, shared by the DMA engines of the cores attached to it and by what other cores send.
 /// Timing: max-min fair sharing of bandwidth B times a fraction: one while there are only reads, one while there are
 /// only writes, and a smaller one while there are both, since the bus turns round between them and they travel in
-/// bursts. Access latency is part of the DMA latency law. Source: chip data sheets (B); DMA bandwidth curve and
-/// collective measurements (fractions). Leaves out: banks, rows and refresh as such.
+/// bursts. Access latency is part of the DMA latency law.
+///
+/// Source: chip data sheets (B); DMA bandwidth curve and collective measurements (fractions).
+/// Leaves out: banks, rows and refresh as such.
 class HbmStack : public sc_core::sc_module, private EventTarget, private TailListener {
  public:
   HbmStack(sc_core::sc_module_name name, const HbmSpec& spec, Time notify);

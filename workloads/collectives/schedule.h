@@ -10,6 +10,7 @@
 #include <compare>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include "models/program/instruction.h"
@@ -25,6 +26,10 @@ enum class Collective : std::uint8_t {
   kBroadcast,      ///< rank `root` gives its vector to all
   kSendReceive,    ///< rank 0 gives its vector to rank 1 of the group
 };
+
+/// By Collective, as users write them.
+inline constexpr std::array<std::string_view, 7> kCollectiveNames = {
+    "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "permute", "broadcast", "send_receive"};
 
 namespace collective {
 

@@ -18,8 +18,6 @@ using collective::Place;
 using collective::Script;
 using collective::Task;
 
-constexpr std::array<std::string_view, 7> kCollectives = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
-                                                          "permute",    "broadcast",  "send_receive"};
 constexpr std::array<std::string_view, 3> kLevels = {"device", "kernel", "framework"};
 constexpr std::array kIntervals = {Interval::kSteady, Interval::kKernelLaunch, Interval::kGraphLaunch};
 
@@ -34,7 +32,7 @@ std::uint64_t elements_of(const SettingReader& read, std::uint64_t element_bytes
 
 Task task_of(const SettingReader& read, const MachineSpec& machine, std::uint64_t element_bytes) {
   Task task;
-  task.collective = read.choice<Collective, kCollectives.size()>("phase", kCollectives);
+  task.collective = read.choice<Collective, kCollectiveNames.size()>("phase", kCollectiveNames);
   task.elements = elements_of(read, element_bytes);
   task.slices = static_cast<std::uint32_t>(read.count_or("slices", machine.core.collective.slices));
   task.slots = static_cast<std::uint32_t>(read.count_or("slots", task.slots));

@@ -33,23 +33,7 @@ std::string refusal(const Algorithm& algorithm, const Place& place, const Task& 
 }
 
 std::string_view name_of(Collective collective) {
-  switch (collective) {
-    case Collective::kAllReduce:
-      return "all_reduce";
-    case Collective::kAllGather:
-      return "all_gather";
-    case Collective::kReduceScatter:
-      return "reduce_scatter";
-    case Collective::kAllToAll:
-      return "all_to_all";
-    case Collective::kPermute:
-      return "permute";
-    case Collective::kBroadcast:
-      return "broadcast";
-    case Collective::kSendReceive:
-      return "send_receive";
-  }
-  return "";
+  return kCollectiveNames[static_cast<std::size_t>(collective)];
 }
 
 }  // namespace trnsim::collective

@@ -13,10 +13,7 @@ void write(const Place& place, const Task& task, Script& script) {
   const std::uint32_t rank = script.member() / place.lanes;
   const std::uint32_t lane = script.member() % place.lanes;
   const auto receiver = static_cast<std::uint32_t>((std::uint64_t{rank} + task.shift) % place.ranks);
-  const Part part = lane_part({0, task.elements}, place.lanes, lane);
-  Step step = message(place.member(receiver, lane), Buffer::kInput, part, Buffer::kOutput, part.first);
-  step.arrived = arrived;
-  pen.send(step);
+  pen.send(vector_to(receiver, place, task, lane, arrived));
   pen.after(arrived);
   pen.finish();
 }

@@ -61,6 +61,15 @@ class Shards {
   return step;
 }
 
+/// The lane's part of the own vector, to the output of `receiver`.
+[[nodiscard]] inline Step vector_to(std::uint32_t receiver, const Place& place, const Task& task, std::uint32_t lane,
+                                    Event arrived) {
+  const Part part = lane_part({0, task.elements}, place.lanes, lane);
+  Step step = message(place.member(receiver, lane), Buffer::kInput, part, Buffer::kOutput, part.first);
+  step.arrived = arrived;
+  return step;
+}
+
 /// No elements: only counts one of `arrived` at `to`.
 [[nodiscard]] constexpr Step signal(std::uint32_t to, Event arrived, std::uint8_t channel, std::uint8_t stream = 0) {
   Step step;

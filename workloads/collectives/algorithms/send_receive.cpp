@@ -13,12 +13,7 @@ void write(const Place& place, const Task& task, Script& script) {
   const std::uint32_t rank = script.member() / place.lanes;
   const std::uint32_t lane = script.member() % place.lanes;
   const std::uint32_t receiver = place.ranks > 1 ? 1 : 0;
-  const Part part = lane_part({0, task.elements}, place.lanes, lane);
-  if (rank == 0) {
-    Step step = message(place.member(receiver, lane), Buffer::kInput, part, Buffer::kOutput, part.first);
-    step.arrived = arrived;
-    pen.send(step);
-  }
+  if (rank == 0) pen.send(vector_to(receiver, place, task, lane, arrived));
   if (rank == receiver) pen.after(arrived);
   pen.finish();
 }
