@@ -10,6 +10,7 @@ namespace trnsim {
 namespace {
 
 using collective::Algorithm;
+using collective::GroupShape;
 using collective::Place;
 using collective::Task;
 
@@ -42,13 +43,23 @@ std::vector<std::string_view> preferred(const Place& place, const Task& task, st
 
 }  // namespace
 
-const Algorithm& algorithm_for(const Place& place, const Task& task, std::uint64_t bytes,
-                               const CollectiveCoreSpec& spec) {
-  for (const std::string_view name : preferred(place, task, bytes, spec)) {
+const Algorithm& algorithm_for(const Place& place, const GroupShape& shape, const Task& task, std::uint64_t bytes,
+                               const MachineSpec& machine) {
+  for (const std::string_view name : preferred(place, task, bytes, machine.core.collective)) {
     const Algorithm* algorithm = collective::find_algorithm(name);
-    if (algorithm != nullptr && collective::refusal(*algorithm, place, task).empty()) return *algorithm;
+    if (algorithm == nullptr || !collective::refusal(*algorithm, place, task).empty()) continue;
+    if (collective::broken_rules(machine.collective_rules, shape, *algorithm).empty()) return *algorithm;
   }
   throw InvariantError("some algorithm fits every collective");
+}
+
+const Algorithm* inner_for(const GroupShape& shape, const Task& task, const CollectiveRulesSpec& rules) {
+  if (shape.instances < 2 || !collective::kRing.carries_out(task.collective)) return nullptr;
+  GroupShape within = shape;
+  within.ranks /= shape.instances;
+  within.chips /= shape.instances;
+  within.instances = 1;
+  return collective::broken_rules(rules, within, collective::kKangaRing).empty() ? nullptr : &collective::kRing;
 }
 
 }  // namespace trnsim

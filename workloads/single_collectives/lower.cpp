@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 
 #include "models/mechanism/error.h"
 #include "workloads/collectives/algorithms/list.h"
 #include "workloads/collectives/emit.h"
+#include "workloads/collectives/rules.h"
 #include "workloads/graph/facts.h"
 #include "workloads/single_collectives/choice.h"
 #include "workloads/single_collectives/group.h"
@@ -14,6 +16,7 @@ namespace trnsim {
 namespace {
 
 using collective::Algorithm;
+using collective::GroupShape;
 using collective::Place;
 using collective::Script;
 using collective::Task;
@@ -41,8 +44,9 @@ Task task_of(const SettingReader& read, const MachineSpec& machine, std::uint64_
   return task;
 }
 
-const Algorithm& chosen(const SettingReader& read, const Place& place, const Task& task, const MachineSpec& machine) {
-  if (read.is_auto("algorithm")) return algorithm_for(place, task, read.count("bytes"), machine.core.collective);
+const Algorithm& chosen(const SettingReader& read, const Place& place, const GroupShape& shape, const Task& task,
+                        const MachineSpec& machine) {
+  if (read.is_auto("algorithm")) return algorithm_for(place, shape, task, read.count("bytes"), machine);
   const WorkloadParameter& parameter = read.need("algorithm");
   const Algorithm* algorithm = collective::find_algorithm(parameter.value);
   if (algorithm == nullptr) {
@@ -90,13 +94,19 @@ LoweredWorkload lower_collective(const SettingReader& read, const MachineSpec& m
   collective::Operands operands;
   operands.element_bytes = storage_bytes(1, read.dtype("dtype"));
   operands.memory = read.space("collective_memory", "hbm", Space::kHbm);
-  const Task task = task_of(read, machine, operands.element_bytes);
+  Task task = task_of(read, machine, operands.element_bytes);
   if (kIntervals[level] != Interval::kSteady) copy_through_buffer(operands, task, groups.front().size(), lnc);
   LoweredWorkload lowered;
   lowered.job.cores.resize(machine.cores());
+  const CollectiveRulesSpec& rules = machine.collective_rules;
+  std::set<std::string> broken;
   for (const RankGroup& group : groups) {
+    const GroupShape shape = collective::shape_of(group, lnc, machine);
+    collective::enforce(rules, collective::broken_rules(rules, shape, task, operands.memory), broken);
+    task.inner = inner_for(shape, task, rules);
     const Place place = place_of(group, lnc, machine, topology);
-    const Algorithm& algorithm = chosen(read, place, task, machine);
+    const Algorithm& algorithm = chosen(read, place, shape, task, machine);
+    collective::enforce(rules, collective::broken_rules(rules, shape, algorithm), broken);
     const auto core_of = [&](std::uint32_t member) { return CoreId(group[member / lnc] * lnc + member % lnc); };
     collective::Emitter emitter(machine, operands, std::string(algorithm.name), core_of);
     ReplicaGroup replica;
@@ -121,6 +131,7 @@ LoweredWorkload lower_collective(const SettingReader& read, const MachineSpec& m
   facts.vector_bytes = read.count("bytes");
   facts.ranks = ranks;
   facts.bus_factor = bus_factor(task.collective, ranks);
+  for (const std::string& rule : broken) facts.broken_rules += (facts.broken_rules.empty() ? "" : ";") + rule;
   set_roofline(lowered, machine, Dtype::kBf16, 0);
   return lowered;
 }
