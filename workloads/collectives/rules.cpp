@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <map>
+#include <utility>
 
 #include "models/mechanism/error.h"
 #include "workloads/collectives/algorithms/list.h"
@@ -24,8 +25,12 @@ class Findings {
   std::vector<BrokenRule> broken_;
 };
 
+std::string number_of(std::uint32_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 std::string group_of(std::uint32_t count, const char* what) {
-  return "the group has " + std::to_string(count) + " " + what;
+  return "the group has " + number_of(count, what);
 }
 
 /// Two physical cores per logical core, as collectives of different sizes want it.
@@ -44,19 +49,19 @@ void check_all_to_all(Findings& found, const CollectiveRulesSpec& rules, std::ui
   if (ranks < rules.all_to_all_least) {
     found.add(
         "all_to_all_least", rules.all_to_all_least,
-        group_of(ranks, "ranks") + "; take at least " + std::to_string(rules.all_to_all_least) + " for an all_to_all");
+        group_of(ranks, "rank") + "; take at least " + std::to_string(rules.all_to_all_least) + " for an all_to_all");
   }
   const std::uint32_t multiple = rules.all_to_all_multiple;
   if (multiple > 0 && !std::has_single_bit(ranks) && ranks % multiple != 0) {
     found.add("all_to_all_multiple", multiple,
-              group_of(ranks, "ranks") + "; take a power of two or a multiple of " + std::to_string(multiple) +
+              group_of(ranks, "rank") + "; take a power of two or a multiple of " + std::to_string(multiple) +
                   " for an all_to_all");
   }
 }
 
 void check_variable(Findings& found, const CollectiveRulesSpec& rules, const GroupShape& group, const Task& task) {
-  const std::string chips = "lnc=" + std::to_string(group.lanes) + " and " + std::to_string(group.ranks) +
-                            " ranks on " + std::to_string(group.chips) + " chips; ";
+  const std::string chips = "lnc=" + std::to_string(group.lanes) + " and " + number_of(group.ranks, "rank") + " on " +
+                            number_of(group.chips, "chip") + "; ";
   if (rules.equal_sizes) found.add("equal_sizes", "yes", "ranks give different sizes; give all the same");
   if (task.collective == Collective::kAllGather && rules.variable_all_gather_one_chip &&
       !(is_paired(group) && group.whole_chips && group.chips == 1)) {
@@ -67,8 +72,8 @@ void check_variable(Findings& found, const CollectiveRulesSpec& rules, const Gro
   if (rules.variable_all_to_all == VariableAllToAll::kSameLocalRank &&
       !(group.same_local_ranks && group.ranks == group.instances)) {
     found.add("variable_all_to_all", "same_local_rank",
-              group_of(group.ranks, "ranks") + " in " + std::to_string(group.instances) +
-                  " instances; take one of each, of equal local number, for an all_to_all of different sizes");
+              group_of(group.ranks, "rank") + " in " + number_of(group.instances, "instance") +
+                  "; take one of each, of equal local number, for an all_to_all of different sizes");
   }
   if (rules.variable_all_to_all == VariableAllToAll::kWholeChips &&
       !(is_paired(group) && group.whole_chips && group.in_order && group.chips > 1)) {
@@ -83,17 +88,17 @@ void check_variable(Findings& found, const CollectiveRulesSpec& rules, const Gro
 GroupShape shape_of(std::span<const std::uint32_t> group, std::uint32_t lnc, const MachineSpec& machine) {
   const std::uint32_t chip_ranks = machine.cores_per_chip / lnc;
   const std::uint32_t instance_ranks = chip_ranks * machine.chips_per_instance();
-  std::map<std::uint32_t, std::uint32_t> on_chip;
+  std::set<std::uint32_t> chips;
   std::map<std::uint32_t, std::set<std::uint32_t>> local;  // by instance
   GroupShape shape;
   for (std::size_t i = 0; i < group.size(); ++i) {
-    ++on_chip[group[i] / chip_ranks];
+    chips.insert(group[i] / chip_ranks);
     local[group[i] / instance_ranks].insert(group[i] % instance_ranks);
     shape.in_order = shape.in_order && (i == 0 || group[i] == group[i - 1] + 1);
   }
   shape.ranks = static_cast<std::uint32_t>(group.size());
   shape.lanes = lnc;
-  shape.chips = static_cast<std::uint32_t>(on_chip.size());
+  shape.chips = static_cast<std::uint32_t>(chips.size());
   shape.instances = static_cast<std::uint32_t>(local.size());
   shape.whole_chips = shape.ranks == shape.chips * chip_ranks;
   for (const auto& [instance, ranks] : local) {
@@ -130,19 +135,19 @@ std::vector<BrokenRule> broken_rules(const CollectiveRulesSpec& rules, const Gro
   if (&algorithm == &kMesh || &algorithm == &kSingleStepMesh) {
     if (rules.mesh_chips > 0 && group.chips > rules.mesh_chips) {
       found.add("mesh_chips", rules.mesh_chips,
-                group_of(group.chips, "chips") + "; take at most " + std::to_string(rules.mesh_chips) + " for a mesh");
+                group_of(group.chips, "chip") + "; take at most " + std::to_string(rules.mesh_chips) + " for a mesh");
     }
   }
   if (&algorithm == &kKangaRing) {
     if (rules.kangaring_ranks > 0 && group.ranks > rules.kangaring_ranks) {
       found.add("kangaring_ranks", rules.kangaring_ranks,
-                group_of(group.ranks, "ranks") + "; take at most " + std::to_string(rules.kangaring_ranks) +
+                group_of(group.ranks, "rank") + "; take at most " + std::to_string(rules.kangaring_ranks) +
                     " for a kangaring");
     }
     if (rules.kangaring_whole_chips && !group.whole_chips) {
       found.add("kangaring_whole_chips", "yes",
-                "the group has " + std::to_string(group.ranks) + " ranks on " + std::to_string(group.chips) +
-                    " chips, some of which have more; take all ranks of a chip for a kangaring");
+                group_of(group.ranks, "rank") + " on " + number_of(group.chips, "chip") +
+                    ", some of which have more; take all ranks of a chip for a kangaring");
     }
   }
   return found.take();
