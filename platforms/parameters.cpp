@@ -18,6 +18,9 @@ constexpr std::array kFabrics = [] {
 }();
 constexpr std::array<std::string_view, 3> kSharedPorts = {"none", "fast_modes", "all"};
 constexpr std::array<std::string_view, 2> kReadings = {"lanes", "level_table"};
+constexpr std::array<std::string_view, 2> kRules = {"enforce", "report"};
+constexpr std::array<std::string_view, 2> kSbufCollectives = {"any", "reduce_and_gather"};
+constexpr std::array<std::string_view, 3> kVariableAllToAlls = {"any", "same_local_rank", "whole_chips"};
 
 void assign(std::uint32_t& field, const Value& value) {
   field = static_cast<std::uint32_t>(value.integer);
@@ -59,6 +62,16 @@ void assign(SharedPort& field, const Value& value) {
 void assign(LinkReading& field, const Value& value) {
   field = value.word == "lanes" ? LinkReading::kLanes : LinkReading::kLevelTable;
 }
+void assign(SbufCollectives& field, const Value& value) {
+  field = value.word == "any" ? SbufCollectives::kAny : SbufCollectives::kReduceAndGather;
+}
+void assign(VariableAllToAll& field, const Value& value) {
+  field = static_cast<VariableAllToAll>(std::find(kVariableAllToAlls.begin(), kVariableAllToAlls.end(), value.word) -
+                                        kVariableAllToAlls.begin());
+}
+void set_rules(MachineSpec& machine, const Value& value) {
+  machine.collective_rules.enforced = value.word == "enforce";
+}
 void set_edges(MachineSpec& machine, const Value& value) {
   read_edges(value.word, machine.fabric);
 }
@@ -77,6 +90,17 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"chip.hbm.stack_capacity", Dimension::kCapacity, 1, 1e15, "capacity of one stack", Applies::kAlways, TRNSIM_FIELD(hbm.capacity)},
     {"chip.hbm.stacks", Dimension::kCount, 1, 64, "HBM stacks per chip", Applies::kAlways, TRNSIM_FIELD(hbm.stacks)},
     {"chip.hbm.write_fraction", Dimension::kFraction, 0.01, 1, "sustained share of the bandwidth while a stack only writes", Applies::kAlways, TRNSIM_FIELD(hbm.write_fraction)},
+    {"collective.rule.all_to_all_least", Dimension::kCount, 0, 1048576, "ranks of an all_to_all of equal sizes at least; 0: any", Applies::kAlways, TRNSIM_FIELD(collective_rules.all_to_all_least)},
+    {"collective.rule.all_to_all_multiple", Dimension::kCount, 0, 1048576, "ranks of an all_to_all of equal sizes: a power of two or a multiple of this; 0: any", Applies::kAlways, TRNSIM_FIELD(collective_rules.all_to_all_multiple)},
+    {"collective.rule.equal_sizes", Dimension::kWord, 0, 1, "whether every rank of a collective must give as much as the others", Applies::kAlways, TRNSIM_FIELD(collective_rules.equal_sizes), kYesNo},
+    {"collective.rule.kangaring_ranks", Dimension::kCount, 0, 1048576, "ranks of a KangaRing at most; 0: any", Applies::kAlways, TRNSIM_FIELD(collective_rules.kangaring_ranks)},
+    {"collective.rule.kangaring_whole_chips", Dimension::kWord, 0, 1, "whether a KangaRing must have all ranks of each of its chips", Applies::kAlways, TRNSIM_FIELD(collective_rules.kangaring_whole_chips), kYesNo},
+    {"collective.rule.mesh_chips", Dimension::kCount, 0, 1048576, "chips of a mesh at most; 0: any", Applies::kAlways, TRNSIM_FIELD(collective_rules.mesh_chips)},
+    {"collective.rule.same_local_ranks", Dimension::kWord, 0, 1, "whether a group must have the same local ranks in every instance", Applies::kAlways, TRNSIM_FIELD(collective_rules.same_local_ranks), kYesNo},
+    {"collective.rule.sbuf", Dimension::kWord, 0, 1, "collectives that may run from SBUF; reduce_and_gather: all_reduce, all_gather and reduce_scatter of equal sizes", Applies::kAlways, TRNSIM_FIELD(collective_rules.sbuf), kSbufCollectives},
+    {"collective.rule.variable_all_gather_one_chip", Dimension::kWord, 0, 1, "whether an all_gather of different sizes must be over all ranks of one chip, with lnc=2", Applies::kAlways, TRNSIM_FIELD(collective_rules.variable_all_gather_one_chip), kYesNo},
+    {"collective.rule.variable_all_to_all", Dimension::kWord, 0, 2, "groups of an all_to_all of different sizes; same_local_rank: one rank of each instance, of equal local number; whole_chips: all ranks of several chips in order, with lnc=2", Applies::kAlways, TRNSIM_FIELD(collective_rules.variable_all_to_all), kVariableAllToAlls},
+    {"collective.rules", Dimension::kWord, 0, 1, "enforce: a collective that breaks a rule collective.rule.* is refused; report: it runs, and broken_rules lists them", Applies::kAlways, set_rules, kRules},
     {"core.collective.mesh_limit", Dimension::kCapacity, 0, 1e15, "largest collective done by mesh", Applies::kAlways, TRNSIM_FIELD(core.collective.mesh_limit)},
     {"core.collective.mesh_shard_limit", Dimension::kCapacity, 0, 1e15, "largest shard of a rank in a collective done by mesh", Applies::kAlways, TRNSIM_FIELD(core.collective.mesh_shard_limit)},
     {"core.collective.message_issue", Dimension::kTime, 0, 1e12, "CC-core time per message released", Applies::kAlways, TRNSIM_FIELD(core.collective.message_issue)},

@@ -249,6 +249,7 @@ void fill_rates(Metrics& m, const Evaluation& e) {
     m.set("algbw_gb_per_s", rate);
     m.set("busbw_gb_per_s", rate * f.bus_factor);
   }
+  if (!f.broken_rules.empty()) m.set("broken_rules", f.broken_rules);
   if (f.unit_of_tokens.empty()) return;
   const double tokens = static_cast<double>(f.tokens) / elapsed;
   m.set("tokens_per_s", tokens);

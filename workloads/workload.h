@@ -71,6 +71,7 @@ struct WorkloadFacts {
   std::uint64_t vector_bytes = 0;               ///< collectives: of the whole vector
   std::uint32_t ranks = 0;                      ///< collectives: of a group
   double bus_factor = 0;                        ///< collectives: bytes that a rank must send per byte of the vector
+  std::string broken_rules;                     ///< collectives: rules that a group breaks, ';' between them
   Interval interval = Interval::kRun;           ///< single kernels and collectives
   std::string kernel;                           ///< single kernels: the operator that is the kernel
   std::optional<Engine> timed_engine;           ///< instruction: the engine whose operator "instruction" is timed

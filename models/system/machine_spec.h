@@ -11,6 +11,7 @@
 #include "models/neuroncore/core_spec.h"
 #include "models/power/power_spec.h"
 #include "models/program/dtype.h"
+#include "models/system/collective_rules_spec.h"
 
 namespace trnsim {
 
@@ -35,6 +36,7 @@ struct MachineSpec {
   FabricSpec fabric;
   PowerSpec power;
   HostSpec host;
+  CollectiveRulesSpec collective_rules;
   std::map<std::uint32_t, double> core_clock_scale;      ///< core[i].clock_scale; absent = 1
   std::map<std::uint32_t, double> link_bandwidth_scale;  ///< link[i].bandwidth_scale; absent = 1, 0 = down
   std::map<std::uint32_t, double> chip_hbm_scale;        ///< chip[i].hbm_scale: bandwidth of its stacks; absent = 1

@@ -4,6 +4,7 @@
 #include <array>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <sstream>
 
 #include "platforms/parameters.h"
@@ -13,8 +14,8 @@
 namespace trnsim {
 namespace {
 
-std::string page() {
-  std::ifstream file(std::string(TRNSIM_ROOT) + "/docs/platforms.md");
+std::string page(const std::string& name = "platforms.md") {
+  std::ifstream file(std::string(TRNSIM_ROOT) + "/docs/" + name);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
@@ -41,6 +42,30 @@ TEST(PlatformsPage, NamesEveryUnitAndConfidence) {
   }
   for (const char* word : {"documented", "measured", "derived", "third-party", "estimated", "calibrated"}) {
     EXPECT_TRUE(named(word)) << word;
+  }
+}
+
+/// What stands in the files of `platform`, by parameter.
+std::map<std::string, std::string> values_of(const std::string& platform) {
+  std::map<std::string, std::string> values;
+  for (const ResolvedParameter& p : load_platform(platform).parameters) values[p.name] = p.value;
+  return values;
+}
+
+TEST(CollectivesPage, HasTheRulesOfEveryGeneration) {
+  const std::string text = page("modelling/collectives.md");
+  std::vector<std::map<std::string, std::string>> generations;
+  for (const char* platform : {"trn1-2xlarge", "trn2-3xlarge", "trn3-3xlarge", "trn4-projected"}) {
+    generations.push_back(values_of(platform));
+  }
+  std::map<std::string, std::string> inf2 = values_of("inf2-xlarge");
+  for (const Parameter& parameter : parameter_table()) {
+    const std::string name(parameter.name);
+    if (!name.starts_with("collective.rule.")) continue;
+    std::string row = "| `" + name + "` | " + std::string(parameter.meaning) + " |";
+    for (auto& values : generations) row += " " + values[name] + " |";
+    EXPECT_NE(text.find(row + "\n"), std::string::npos) << "docs/modelling/collectives.md lacks\n" << row;
+    EXPECT_EQ(inf2[name], generations.front()[name]) << name;
   }
 }
 

@@ -81,6 +81,7 @@ TEST(ParameterTable, EveryParameterChangesItsOwnBytesOfTheMachine) {
     const auto append = [&](const auto& part) { all.append(reinterpret_cast<const char*>(&part), sizeof(part)); };
     append(m.chips), append(m.instances), append(m.cores_per_chip), append(m.default_lnc);
     append(m.core), append(m.dma), append(m.hbm), append(m.fabric), append(m.power), append(m.host);
+    append(m.collective_rules);
     return all;
   };
   for (const Parameter& parameter : parameter_table()) {

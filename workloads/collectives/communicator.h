@@ -12,6 +12,7 @@
 
 #include "workloads/collectives/algorithms/algorithm.h"
 #include "workloads/collectives/place.h"
+#include "workloads/collectives/rules.h"
 #include "workloads/collectives/schedule.h"
 #include "workloads/collectives/steps.h"
 #include "workloads/kernels/writer.h"
@@ -23,6 +24,7 @@ namespace trnsim {
 struct CommGroup {
   RankGroup ranks;
   collective::Place place;
+  collective::GroupShape shape;
 };
 
 /// One core's seat in a group.

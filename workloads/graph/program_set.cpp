@@ -96,6 +96,7 @@ class ModelPrograms {
     group.ranks.resize(ranks);
     std::iota(group.ranks.begin(), group.ranks.end(), first);
     group.place = place_of(group.ranks, m_.lnc, machine_, topology);
+    group.shape = collective::shape_of(group.ranks, m_.lnc, machine_);
     return group;
   }
 

@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 
 #include "models/mechanism/error.h"
 #include "workloads/collectives/algorithms/list.h"
 #include "workloads/collectives/choice.h"
 #include "workloads/collectives/emit.h"
+#include "workloads/collectives/rules.h"
 #include "workloads/graph/facts.h"
 #include "workloads/single_collectives/group.h"
 #include "workloads/single_collectives/single_collectives.h"
@@ -14,6 +16,7 @@ namespace trnsim {
 namespace {
 
 using collective::Algorithm;
+using collective::GroupShape;
 using collective::Place;
 using collective::Script;
 using collective::Task;
@@ -74,14 +77,20 @@ LoweredWorkload lower_collective(const SettingReader& read, const MachineSpec& m
   collective::Operands operands;
   operands.element_bytes = storage_bytes(1, read.dtype("dtype"));
   operands.memory = read.space("collective_memory", "hbm", Space::kHbm);
-  const Task task = task_of(read, machine, operands.element_bytes);
+  Task task = task_of(read, machine, operands.element_bytes);
   if (kIntervals[level] != Interval::kSteady) copy_through_buffer(operands, task, groups.front().size(), lnc);
   const Algorithm* forced = forced_algorithm(read, "algorithm");
   LoweredWorkload lowered;
   lowered.job.cores.resize(machine.cores());
+  const CollectiveRulesSpec& rules = machine.collective_rules;
+  std::set<std::string> broken;
   for (const RankGroup& group : groups) {
+    const GroupShape shape = collective::shape_of(group, lnc, machine);
+    collective::enforce(rules, collective::broken_rules(rules, shape, task, operands.memory), broken);
+    task.inner = inner_for(shape, task, rules);
     const Place place = place_of(group, lnc, machine, topology);
-    const Algorithm& algorithm = algorithm_for(place, task, read.count("bytes"), machine.core.collective, forced);
+    const Algorithm& algorithm = algorithm_for(place, shape, task, read.count("bytes"), machine, forced);
+    collective::enforce(rules, collective::broken_rules(rules, shape, algorithm), broken);
     const auto core = [&](std::uint32_t member) { return core_of(group, lnc, member); };
     collective::Emitter emitter(machine, operands, std::string(algorithm.name), core);
     ReplicaGroup replica;
@@ -106,6 +115,7 @@ LoweredWorkload lower_collective(const SettingReader& read, const MachineSpec& m
   facts.vector_bytes = read.count("bytes");
   facts.ranks = ranks;
   facts.bus_factor = bus_factor(task.collective, ranks);
+  for (const std::string& rule : broken) facts.broken_rules += (facts.broken_rules.empty() ? "" : ";") + rule;
   set_roofline(lowered, machine, Dtype::kBf16, 0);
   return lowered;
 }

@@ -17,6 +17,7 @@ CommGroup group_of(const MachineSpec& machine, std::uint32_t n) {
   std::iota(group.ranks.begin(), group.ranks.end(), 0U);
   const Topology topology(machine.fabric, machine.chips, machine.link_bandwidth_scale);
   group.place = place_of(group.ranks, 1, machine, topology);
+  group.shape = collective::shape_of(group.ranks, 1, machine);
   return group;
 }
 
