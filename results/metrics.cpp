@@ -46,9 +46,23 @@ constexpr MetricInfo kMetrics[] = {
     {"link_utilization", "1", "platform",
      "bytes carried / (payload bandwidth of the links that carried any x elapsed)"},
     {"hbm_gb_per_s", "GB/s", "platform", "HBM bytes read and written / latency / 10^9"},
-    {"algbw_gb_per_s", "GB/s", "rank", "collectives: payload bytes of a rank / latency / 10^9"},
+    {"algbw_gb_per_s", "GB/s", "rank",
+     "collectives: payload bytes of a rank / latency / 10^9; where sizes differ, of the rank that gives or gets most"},
     {"busbw_gb_per_s", "GB/s", "rank",
-     "algbw_gb_per_s x the bytes a rank must send per payload byte (all-reduce 2(n-1)/n, all-gather (n-1)/n)"},
+     "algbw_gb_per_s x the bytes a rank must send per payload byte (all-reduce 2(n-1)/n, all-gather (n-1)/n); where "
+     "sizes differ, the most bytes that one rank sends to or gets from others / latency / 10^9"},
+    {"mean_hops", "links", "platform",
+     "collectives: links that a byte between two ranks crosses, mean over all bytes, those within a chip counted with "
+     "0"},
+    {"switches_used", "switches", "platform",
+     "collectives: switches that carried bytes, planes and sled switches alike"},
+    {"busiest_link_us", "us", "platform", "collectives: time for which the busiest link was taken"},
+    {"busiest_link_level", "", "platform", "collectives: level of that link, as in links.csv"},
+    {"bisection_gb_per_s", "GB/s", "platform",
+     "collectives: the most that links carry from one half of the group's chips to the other, in the direction with "
+     "less / 10^9; halves by order of the chips in the group"},
+    {"bisection_bound_us", "us", "platform",
+     "collectives: bytes from half to half / what links carry that way, in the direction that takes longer"},
     {"memory_used_gib_per_chip", "GiB", "chip", "fullest chip: weights, KV cache, activations, reserve / 2^30"},
     // Power, energy, money.
     {"chip_power_w", "W", "chip", "energy of all chips / latency / chips"},

@@ -7,6 +7,8 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include "models/mechanism/error.h"
@@ -41,12 +43,20 @@ std::string fold_name(Fold fold) {
   return fold == Fold::kAuto ? "auto" : "none";
 }
 
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
 std::string hash_of(const Point& point, const Platform& platform, const Workload& workload) {
   InputHash hash;
   hash.add(platform.machine.name);
   for (const ResolvedParameter& p : platform.parameters) hash.add(p.name + "=" + p.value + p.unit);
   hash.add(workload.name);
-  for (const WorkloadParameter& p : workload.parameters) hash.add(p.name + "=" + p.value + p.unit);
+  for (const WorkloadParameter& p : workload.parameters) {
+    hash.add(p.name + "=" + p.value + p.unit);
+    if (!p.file.empty()) hash.add(text_of(p.file));
+  }
   hash.add(detail_name(point.run.options.detail));
   hash.add(fold_name(point.run.options.fold));
   hash.add(std::to_string(point.run.seed));

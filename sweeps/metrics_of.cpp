@@ -11,6 +11,7 @@
 
 #include "models/mechanism/error.h"
 #include "models/power/energy.h"
+#include "sweeps/fabric_metrics.h"
 
 namespace trnsim {
 namespace {
@@ -354,6 +355,7 @@ void fill_metrics(PointRow& row, const Evaluation& evaluation) {
   fill_utilization(m, evaluation);
   fill_power(m, evaluation);
   fill_counts(m, evaluation);
+  fill_fabric_metrics(row, evaluation);
 }
 
 void check_conservation(const Evaluation& evaluation) {

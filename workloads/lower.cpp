@@ -69,7 +69,7 @@ LoweredWorkload lower_model(const Settings& s, const MachineSpec& machine, std::
 }  // namespace
 
 LoweredWorkload lower(const Workload& workload, const MachineSpec& machine, std::uint64_t seed) {
-  const SettingReader read(workload);
+  const SettingReader read(workload, seed);
   const LowerKernel kernel = find_single_kernel(read.word("phase"));
   LoweredWorkload lowered =
       kernel != nullptr ? kernel(read, machine) : lower_model(settings_of(workload, machine), machine, seed);

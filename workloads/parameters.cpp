@@ -19,6 +19,7 @@ constexpr std::string_view kKernels =
     "transformer_block";
 constexpr std::string_view kCollectives =
     "all_reduce|all_gather|reduce_scatter|all_to_all|permute|broadcast|send_receive";
+constexpr std::string_view kSized = "all_gather|reduce_scatter|all_to_all";
 constexpr std::string_view kWithHeads = "decode|prefill|attention|fused_attention|projection|transformer_block";
 constexpr std::string_view kBatched = "decode|prefill|attention|matmul|conv1d|rope|scan|transformer_block";
 constexpr std::string_view kWithHidden =
@@ -85,6 +86,23 @@ constexpr std::array kTable = {
     WorkloadParameterRow{"slots", kCount, 2, 64, "", true,
                          "messages of a channel and slice of a ring that the next rank has room for; auto: two",
                          "all_gather|all_reduce|reduce_scatter"},
+    WorkloadParameterRow{
+        "counts", kWord, 0, 0, "", false,
+        "sizes by rank: uniform; by popularity of the ranks lognormal, zipf or one_rank (bytes is then "
+        "the mean of an all-to-all's vectors); or a file: its path, or a name in workloads/counts",
+        kSized},
+    WorkloadParameterRow{"counts_column", kWord, 0, 0, "count|copies|tokens", true,
+                         "column of the counts file; auto: tokens, else copies, else count", kSized},
+    WorkloadParameterRow{"counts_layer", kCount, 0, 1e6, "", true,
+                         "layer of a counts file that has several; auto: the only one", kSized},
+    WorkloadParameterRow{"row_bytes", kCapacity, 1, 1e9, "", true,
+                         "bytes of what a counts file counts, such as a token's row; auto: one element", kSized},
+    WorkloadParameterRow{"skew", kFraction, 0, 10, "", false,
+                         "lognormal: standard deviation of the logarithm of popularity; zipf: its exponent", kSized},
+    WorkloadParameterRow{"metadata", kWord, 0, 0, "known|counts|counts_and_offsets", true,
+                         "what ranks tell each other before sizes that differ: nothing, how much comes, or also where "
+                         "it is to go; auto: counts, and offsets for an all-to-all on a fabric with switches",
+                         kSized},
     WorkloadParameterRow{"shift", kCount, 0, 1e6, "", false, "rank i gives to rank i + shift, round and round",
                          "permute"},
     WorkloadParameterRow{"root", kCount, 0, 1e6, "", false, "rank that gives", "broadcast"},

@@ -30,7 +30,8 @@ void SettingReader::check_all_read() const {
   for (const WorkloadParameter& parameter : workload_.parameters) {
     if (!parameter.is_override || parameter.value == "auto" || read_.contains(parameter.name)) continue;
     std::string with;  // the choices that decide what is read
-    for (const char* choice : {"op", "schedule", "algorithm", "activation", "transpose_lhs", "transpose_engine"}) {
+    for (const char* choice :
+         {"op", "schedule", "algorithm", "counts", "activation", "transpose_lhs", "transpose_engine"}) {
       const auto chosen = std::find_if(workload_.parameters.begin(), workload_.parameters.end(),
                                        [&](const WorkloadParameter& other) { return other.name == choice; });
       if (chosen == workload_.parameters.end() || !read_.contains(chosen->name)) continue;

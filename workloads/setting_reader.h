@@ -20,7 +20,8 @@ namespace trnsim {
 /// or that nothing asked for one.
 class SettingReader {
  public:
-  explicit SettingReader(const Workload& workload) : workload_(workload) {}
+  /// `seed` drives every random draw.
+  explicit SettingReader(const Workload& workload, std::uint64_t seed = 0) : workload_(workload), seed_(seed) {}
 
   [[nodiscard]] const WorkloadParameter* find(std::string_view name) const;
   /// Throws InputError if something was set over the workload's file that nothing has read so far: it does nothing
@@ -29,6 +30,7 @@ class SettingReader {
   /// Throws InputError if `name` is not set.
   [[nodiscard]] const WorkloadParameter& need(std::string_view name) const;
   [[nodiscard]] const std::string& word(std::string_view name) const { return need(name).value; }
+  [[nodiscard]] std::uint64_t seed() const { return seed_; }
   [[nodiscard]] bool yes(std::string_view name) const { return word(name) == "yes"; }
   /// Not set, or set to `auto`.
   [[nodiscard]] bool is_auto(std::string_view name) const;
@@ -59,6 +61,7 @@ class SettingReader {
                                        std::size_t count);
 
   const Workload& workload_;
+  std::uint64_t seed_;
   mutable std::set<std::string_view> read_;  ///< names asked for, whether set or not
 };
 

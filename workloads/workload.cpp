@@ -13,6 +13,7 @@
 #include "platforms/table/inherited.h"
 #include "platforms/table/nearest.h"
 #include "workloads/parameters.h"
+#include "workloads/routing/counts_path.h"
 
 namespace trnsim {
 namespace {
@@ -76,10 +77,22 @@ void put(Parameters& parameters, WorkloadParameter parameter) {
   parameters[parameter.name] = std::move(parameter);
 }
 
+/// Where a parameter stands that may name a file.
+struct Origin {
+  std::string folder, data_folder, place;
+};
+
+// The path of the file that `value` names; empty if it names none. Throws InputError if there is no such file.
+std::string counts_file_of(const std::string& name, const std::string& value, const Origin& origin) {
+  if (name != "counts" || !names_counts_file(value)) return "";
+  return counts_path(value, origin.folder, origin.data_folder, origin.place);
+}
+
 /// Reads one file and what it builds on; its own rows replace theirs.
 class Reader {
  public:
-  explicit Reader(std::string models) : models_(std::move(models)) {}
+  explicit Reader(std::string data_folder)
+      : data_folder_(std::move(data_folder)), models_((fs::path(data_folder_) / "workloads" / "models").string()) {}
 
   const Parameters& read(const std::string& path, const std::string& place = "") {
     return files_.at(path, place, [this](const std::string& file) {
@@ -106,7 +119,7 @@ class Reader {
     return parameters;
   }
 
-  static void read_row(const CsvFile& file, const CsvRow& row, std::set<std::string>& seen, Parameters& parameters) {
+  void read_row(const CsvFile& file, const CsvRow& row, std::set<std::string>& seen, Parameters& parameters) const {
     const std::string& name = row.fields[kName].text;
     const WorkloadParameterRow* known = find_workload_parameter(name);
     if (known == nullptr) throw InputError(file.at(row, kName, unknown_name(name)));
@@ -124,7 +137,9 @@ class Reader {
     }
     put(parameters,
         {name, row.fields[kValue].text, row.fields[kUnit].text, row.fields[kSource].text,
-         fs::path(file.path).filename().string() + ":" + std::to_string(row.line), file.place(row, kValue)});
+         fs::path(file.path).filename().string() + ":" + std::to_string(row.line), file.place(row, kValue), false,
+         counts_file_of(name, row.fields[kValue].text,
+                        {fs::path(file.path).parent_path().string(), data_folder_, file.place(row, kValue)})});
   }
 
   // A file's own rows must mean something in the phase that it sets or inherits. What it inherits beyond that belongs
@@ -139,11 +154,12 @@ class Reader {
     }
   }
 
+  std::string data_folder_;
   std::string models_;
   InheritedFiles<Parameters> files_;
 };
 
-void apply_override(const WorkloadOverride& override, Parameters& parameters) {
+void apply_override(const WorkloadOverride& override, const std::string& data_folder, Parameters& parameters) {
   const WorkloadParameterRow* known = find_workload_parameter(override.name);
   if (known == nullptr) throw InputError(override.place + ": " + unknown_name(override.name));
   if (override.name == "model") throw InputError(override.place + ": 'model' is set in a workload file only");
@@ -152,7 +168,9 @@ void apply_override(const WorkloadOverride& override, Parameters& parameters) {
   } catch (const std::invalid_argument& error) {
     throw InputError(override.place + ": " + override.name + ": " + error.what());
   }
-  put(parameters, {override.name, override.value, "", "", override.place, override.place + ": " + override.name, true});
+  const std::string place = override.place + ": " + override.name;
+  put(parameters, {override.name, override.value, "", "", override.place, place, true,
+                   counts_file_of(override.name, override.value, {"", data_folder, place})});
 }
 
 // Later than all overrides, because one of them may set the phase.
@@ -202,7 +220,7 @@ std::string workload_path(const std::string& name_or_path, const std::string& da
 Workload load_workload(const std::string& name_or_path, const std::vector<WorkloadOverride>& overrides,
                        const std::string& data_folder) {
   const std::string path = workload_path(name_or_path, data_folder);
-  Parameters parameters = Reader((fs::path(data_folder) / "workloads" / "models").string()).read(path);
+  Parameters parameters = Reader(data_folder).read(path);
   std::map<std::string, std::string> set_batch;
   for (const WorkloadOverride& override : overrides) {
     if (const std::string_view other = other_batch(override.name); !other.empty()) {
@@ -211,7 +229,7 @@ Workload load_workload(const std::string& name_or_path, const std::vector<Worklo
       }
       set_batch[override.name] = override.place;
     }
-    apply_override(override, parameters);
+    apply_override(override, data_folder, parameters);
   }
   check_effect(overrides, parameters);
   Workload workload;

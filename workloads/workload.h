@@ -17,6 +17,7 @@ struct WorkloadParameter {
   std::string name, value, unit, source, origin;
   std::string place;         ///< of the value, "path/matmul.csv:3:3" or "--set": what an error about it starts with
   bool is_override = false;  ///< set over the file: by --set or by a sweep
+  std::string file = {};     ///< path of the file that the value names, if it names one
 };
 
 struct WorkloadParameterInfo {
@@ -71,11 +72,13 @@ struct WorkloadFacts {
   std::uint64_t vector_bytes = 0;               ///< collectives: of the whole vector
   std::uint32_t ranks = 0;                      ///< collectives: of a group
   double bus_factor = 0;                        ///< collectives: bytes that a rank must send per byte of the vector
-  std::string broken_rules;                     ///< collectives: rules that a group breaks, ';' between them
-  Interval interval = Interval::kRun;           ///< single kernels and collectives
-  std::string kernel;                           ///< single kernels: the operator that is the kernel
-  std::optional<Engine> timed_engine;           ///< instruction: the engine whose operator "instruction" is timed
-  std::string unit_of_tokens;                   ///< "decode", "prefill" or empty for kernels
+  double bisection_bytes_per_s = 0;    ///< collectives: that links carry between the halves of the group's chips
+  double bisection_bound_s = 0;        ///< collectives: that what goes between the halves takes at least
+  std::string broken_rules;            ///< collectives: rules that a group breaks, ';' between them
+  Interval interval = Interval::kRun;  ///< single kernels and collectives
+  std::string kernel;                  ///< single kernels: the operator that is the kernel
+  std::optional<Engine> timed_engine;  ///< instruction: the engine whose operator "instruction" is timed
+  std::string unit_of_tokens;          ///< "decode", "prefill" or empty for kernels
 };
 
 struct LoweredWorkload {

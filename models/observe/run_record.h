@@ -134,6 +134,7 @@ struct LinkRecord {
   std::uint64_t bytes = 0;
   std::uint64_t messages = 0;
   Time busy;
+  bool leaves_switch = false;
 };
 
 struct RunRecord {

@@ -199,8 +199,8 @@ void Machine::add_links(RunRecord& record) const {
     const Fabric::LinkCounters& counters = fabric_.links()[simulated.index()];
     const Link& link = topology_.links()[counted.index()];
     if (counters.messages == 0) return;
-    links[counted.value()] = {counted.value(), link.name,         link.level,
-                              counters.bytes,  counters.messages, counters.server.busy()};
+    links[counted.value()] = {counted.value(),        link.name,         link.level, counters.bytes, counters.messages,
+                              counters.server.busy(), link.leaves_switch};
   };
   for (std::uint32_t i = 0; i < fabric_.links().size(); ++i) add(LinkId(i), LinkId(i));
   for (const ReplicaClass& replica_class : classes_) {

@@ -34,8 +34,8 @@ inline constexpr std::array<std::string_view, 7> kCollectiveNames = {
 namespace collective {
 
 /// kInput and kOutput hold a vector (all-gather: the input holds a shard; reduce-scatter: the output does). kScratch is
-/// as large as the algorithm needs.
-enum class Buffer : std::uint8_t { kInput, kOutput, kScratch };
+/// as large as the algorithm needs. kMetadata holds sizes and places of what others hold.
+enum class Buffer : std::uint8_t { kInput, kOutput, kScratch, kMetadata };
 
 /// What a step reads: `times` ranges of the step's length, at first, first + stride, ...; added up if there are
 /// several.

@@ -1,9 +1,9 @@
 #include "workloads/routing/routing.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
+#include "workloads/routing/popularity.h"
 #include "workloads/routing/random.h"
 
 namespace trnsim {
@@ -59,8 +59,10 @@ LayerRouting draw_routing(const Settings& settings, std::uint64_t tokens, std::u
   routing.top_k = model.top_k;
   routing.choices.reserve(tokens * model.top_k);
   Random random(Random(seed ^ (layer * 0xd1342543de82ef95)).next());
-  std::vector<double> popularity(settings.routing == Routing::kLognormal ? model.experts : 0);
-  for (double& weight : popularity) weight = std::exp(settings.routing_sigma * random.normal());
+  std::vector<double> popularity;
+  if (settings.routing == Routing::kLognormal) {
+    popularity = lognormal_popularity(random, model.experts, settings.routing_sigma);
+  }
   for (std::uint64_t t = 0; t < tokens; ++t) {
     if (settings.routing == Routing::kUniform) draw_uniform(random, model.experts, model.top_k, routing.choices);
     if (settings.routing == Routing::kLognormal) draw_weighted(random, popularity, model.top_k, routing.choices);

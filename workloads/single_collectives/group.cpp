@@ -80,7 +80,7 @@ void check_groups(const WorkloadParameter& parameter, const std::vector<RankGrou
 
 }  // namespace
 
-std::vector<RankGroup> groups_of(const SettingReader& read, std::uint32_t logical_cores) {
+std::vector<RankGroup> groups_of(const SettingReader& read, std::uint32_t logical_cores, std::uint32_t otherwise) {
   if (!read.is_auto("groups")) {
     const WorkloadParameter& parameter = read.need("groups");
     std::vector<RankGroup> groups = GroupText(parameter).read();
@@ -91,7 +91,7 @@ std::vector<RankGroup> groups_of(const SettingReader& read, std::uint32_t logica
     }
     return groups;
   }
-  const std::uint64_t ranks = read.count_or("ranks", logical_cores);
+  const std::uint64_t ranks = read.count_or("ranks", otherwise);
   if (ranks > logical_cores) {
     throw InfeasibleError("ranks=" + std::to_string(ranks) + ": this machine has " + std::to_string(logical_cores) +
                           " logical cores");

@@ -9,8 +9,9 @@
 
 namespace trnsim {
 
-/// The groups that `ranks` and `groups` ask for, on a machine of `logical_cores`. Throws InputError (bad text, a core
-/// twice) or InfeasibleError (the machine has not as many).
-[[nodiscard]] std::vector<RankGroup> groups_of(const SettingReader& read, std::uint32_t logical_cores);
+/// The groups that `ranks` and `groups` ask for, on a machine of `logical_cores`; where they leave it open, one of
+/// `otherwise` ranks. Throws InputError (bad text, a core twice) or InfeasibleError (the machine has not as many).
+[[nodiscard]] std::vector<RankGroup> groups_of(const SettingReader& read, std::uint32_t logical_cores,
+                                               std::uint32_t otherwise);
 
 }  // namespace trnsim

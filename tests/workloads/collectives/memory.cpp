@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "workloads/collectives/metadata.h"
+
 namespace trnsim::test {
 
 using collective::Buffer;
@@ -19,6 +21,10 @@ Memory::Memory(const Place& place, const Task& task, std::uint64_t scratch) : pl
     for (std::size_t e = 0; e < input.size(); ++e) input[e].value = input_value(rank, e);
     buffers[static_cast<std::size_t>(Buffer::kOutput)].resize(output_size(place, task, rank));
     buffers[static_cast<std::size_t>(Buffer::kScratch)].resize(scratch);
+    // Sizes that the rank knows; whatever they are, they are there to be told.
+    auto& metadata = buffers[static_cast<std::size_t>(Buffer::kMetadata)];
+    metadata.resize(collective::WithMetadata::metadata_size(place, 1));
+    for (Cell& cell : metadata) cell.value = input_value(rank, 0);
   }
 }
 

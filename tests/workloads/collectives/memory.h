@@ -37,7 +37,7 @@ class Memory {
     std::uint32_t writers = 0;
   };
   struct Rank {
-    std::array<std::vector<Cell>, 3> buffers;
+    std::array<std::vector<Cell>, 4> buffers;
     std::uint32_t lanes_finished = 0;
     std::uint64_t in_use = 0;  ///< cells being read or written
   };
