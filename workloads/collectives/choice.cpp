@@ -1,5 +1,6 @@
-#include "workloads/single_collectives/choice.h"
+#include "workloads/collectives/choice.h"
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -41,25 +42,43 @@ std::vector<std::string_view> preferred(const Place& place, const Task& task, st
   return names;
 }
 
-}  // namespace
-
-const Algorithm& algorithm_for(const Place& place, const GroupShape& shape, const Task& task, std::uint64_t bytes,
-                               const MachineSpec& machine) {
-  for (const std::string_view name : preferred(place, task, bytes, machine.core.collective)) {
-    const Algorithm* algorithm = collective::find_algorithm(name);
-    if (algorithm == nullptr || !collective::refusal(*algorithm, place, task).empty()) continue;
-    if (collective::broken_rules(machine.collective_rules, shape, *algorithm).empty()) return *algorithm;
-  }
-  throw InvariantError("some algorithm fits every collective");
-}
-
-const Algorithm* inner_for(const GroupShape& shape, const Task& task, const CollectiveRulesSpec& rules) {
-  if (shape.instances < 2 || !collective::kRing.carries_out(task.collective)) return nullptr;
+/// Ring where rules forbid a KangaRing within an instance; else null.
+const Algorithm* inner_for(const GroupShape& shape, Collective collective, const CollectiveRulesSpec& rules) {
+  if (shape.instances < 2 || !collective::kRing.carries_out(collective)) return nullptr;
   GroupShape within = shape;
   within.ranks /= shape.instances;
   within.chips /= shape.instances;
   within.instances = 1;
   return collective::broken_rules(rules, within, collective::kKangaRing).empty() ? nullptr : &collective::kRing;
+}
+
+}  // namespace
+
+const Algorithm& algorithm_for(const Place& place, const GroupShape& shape, Task& task, std::uint64_t bytes,
+                               const MachineSpec& machine, const Algorithm* forced) {
+  const CollectiveRulesSpec& rules = machine.collective_rules;
+  task.inner = inner_for(shape, task.collective, rules);
+  if (forced != nullptr) {
+    const std::string why = collective::refusal(*forced, place, task);
+    if (!why.empty()) throw InfeasibleError("algorithm " + std::string(forced->name) + ": " + why);
+    return *forced;
+  }
+  for (const std::string_view name : preferred(place, task, bytes, machine.core.collective)) {
+    const Algorithm* algorithm = collective::find_algorithm(name);
+    if (algorithm == nullptr || !collective::refusal(*algorithm, place, task).empty()) continue;
+    if (collective::broken_rules(rules, shape, *algorithm).empty()) return *algorithm;
+  }
+  throw InvariantError("some algorithm fits every collective");
+}
+
+const Algorithm* forced_algorithm(const SettingReader& read, std::string_view name) {
+  if (read.is_auto(name)) return nullptr;
+  const WorkloadParameter& parameter = read.need(name);
+  const Algorithm* algorithm = collective::find_algorithm(parameter.value);
+  if (algorithm != nullptr) return algorithm;
+  std::string list;
+  for (const Algorithm* known : collective::algorithms()) list += (list.empty() ? "" : ", ") + std::string(known->name);
+  throw InputError(parameter.place + ": unknown algorithm '" + parameter.value + "'; use " + list + " or auto");
 }
 
 }  // namespace trnsim
