@@ -3,8 +3,8 @@
 #include <string>
 
 #include "models/mechanism/error.h"
-#include "workloads/kernels/writer.h"
 #include "workloads/collectives/choice.h"
+#include "workloads/kernels/writer.h"
 #include "workloads/setting_reader.h"
 
 namespace trnsim {

@@ -44,7 +44,7 @@ inline MachineSpec invented_machine() {
   m.core.tensor.mxfp4_rows = 720;
   m.core.tensor.max_moving = 384;
   m.core.vector.quantize_mx_rate = 2;
-  m.core.control.semaphores = 64;
+  m.core.control.semaphores = 100;
   m.dma.max_descriptor = Bytes(4096);
   return m;
 }

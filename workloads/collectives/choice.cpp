@@ -42,22 +42,10 @@ std::vector<std::string_view> preferred(const Place& place, const Task& task, st
   return names;
 }
 
-/// Ring where rules forbid a KangaRing within an instance; else null.
-const Algorithm* inner_for(const GroupShape& shape, Collective collective, const CollectiveRulesSpec& rules) {
-  if (shape.instances < 2 || !collective::kRing.carries_out(collective)) return nullptr;
-  GroupShape within = shape;
-  within.ranks /= shape.instances;
-  within.chips /= shape.instances;
-  within.instances = 1;
-  return collective::broken_rules(rules, within, collective::kKangaRing).empty() ? nullptr : &collective::kRing;
-}
-
 }  // namespace
 
-const Algorithm& algorithm_for(const Place& place, const GroupShape& shape, Task& task, std::uint64_t bytes,
+const Algorithm& algorithm_for(const Place& place, const GroupShape& shape, const Task& task, std::uint64_t bytes,
                                const MachineSpec& machine, const Algorithm* forced) {
-  const CollectiveRulesSpec& rules = machine.collective_rules;
-  task.inner = inner_for(shape, task.collective, rules);
   if (forced != nullptr) {
     const std::string why = collective::refusal(*forced, place, task);
     if (!why.empty()) throw InfeasibleError("algorithm " + std::string(forced->name) + ": " + why);
@@ -66,7 +54,7 @@ const Algorithm& algorithm_for(const Place& place, const GroupShape& shape, Task
   for (const std::string_view name : preferred(place, task, bytes, machine.core.collective)) {
     const Algorithm* algorithm = collective::find_algorithm(name);
     if (algorithm == nullptr || !collective::refusal(*algorithm, place, task).empty()) continue;
-    if (collective::broken_rules(rules, shape, *algorithm).empty()) return *algorithm;
+    if (collective::broken_rules(machine.collective_rules, shape, *algorithm).empty()) return *algorithm;
   }
   throw InvariantError("some algorithm fits every collective");
 }
@@ -79,6 +67,15 @@ const Algorithm* forced_algorithm(const SettingReader& read, std::string_view na
   std::string list;
   for (const Algorithm* known : collective::algorithms()) list += (list.empty() ? "" : ", ") + std::string(known->name);
   throw InputError(parameter.place + ": unknown algorithm '" + parameter.value + "'; use " + list + " or auto");
+}
+
+const Algorithm* inner_for(const GroupShape& shape, const Task& task, const CollectiveRulesSpec& rules) {
+  if (shape.instances < 2 || !collective::kRing.carries_out(task.collective)) return nullptr;
+  GroupShape within = shape;
+  within.ranks /= shape.instances;
+  within.chips /= shape.instances;
+  within.instances = 1;
+  return collective::broken_rules(rules, within, collective::kKangaRing).empty() ? nullptr : &collective::kRing;
 }
 
 }  // namespace trnsim

@@ -26,8 +26,10 @@ void outline_of(const CollectiveCall& call, Seats& seats, const MachineSpec& mac
   const collective::Place& place = seat.group->place;
   const std::uint64_t bytes = call.task.elements * call.element_bytes;
   collective::Script script(seat.member);
+  const collective::GroupShape& shape = seat.group->shape;
   collective::Task task = call.task;
-  algorithm_for(place, seat.group->shape, task, bytes, machine, call.forced).write(place, task, script);
+  task.inner = inner_for(shape, task, machine.collective_rules);
+  algorithm_for(place, shape, task, bytes, machine, call.forced).write(place, task, script);
   const auto core = [&](std::uint32_t member) { return core_of(seat.group->ranks, lnc, member); };
   collective::outline_of(script, core, seats.peers, outline);
 }

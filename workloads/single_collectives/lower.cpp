@@ -87,6 +87,7 @@ LoweredWorkload lower_collective(const SettingReader& read, const MachineSpec& m
   for (const RankGroup& group : groups) {
     const GroupShape shape = collective::shape_of(group, lnc, machine);
     collective::enforce(rules, collective::broken_rules(rules, shape, task, operands.memory), broken);
+    task.inner = inner_for(shape, task, rules);
     const Place place = place_of(group, lnc, machine, topology);
     const Algorithm& algorithm = algorithm_for(place, shape, task, read.count("bytes"), machine, forced);
     collective::enforce(rules, collective::broken_rules(rules, shape, algorithm), broken);

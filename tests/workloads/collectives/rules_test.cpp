@@ -8,7 +8,6 @@
 #include "tests/workloads/lowering.h"
 #include "workloads/collectives/algorithms/list.h"
 #include "workloads/collectives/choice.h"
-#include "workloads/collectives/place.h"
 
 namespace trnsim::collective {
 namespace {
@@ -170,14 +169,10 @@ TEST(RulesOfAGroup, AutoTakesAnAlgorithmThatBreaksNone) {
 
 TEST(RulesOfAGroup, AHierarchicalOneTakesRingsWithinInstancesWhereKangaRingWouldBreakOne) {
   const MachineSpec machine = load_platform("trn2-48xlarge", {{"machine.instances", "2", "--set"}}).machine;
-  const Topology topology(machine.fabric, machine.chips, {});
   const auto within = [&](const std::vector<std::uint32_t>& ranks, Collective collective) {
     Task task;
     task.collective = collective;
-    const Algorithm& algorithm =
-        algorithm_for(place_of(ranks, 2, machine, topology), shape_of(ranks, 2, machine), task, 0, machine, nullptr);
-    EXPECT_EQ(algorithm.name, "hierarchical");
-    return task.inner;
+    return inner_for(shape_of(ranks, 2, machine), task, machine.collective_rules);
   };
   const std::vector<std::uint32_t> chips = {0, 1, 2, 3, 64, 65, 66, 67};
   const std::vector<std::uint32_t> pairs = {0, 1, 64, 65};
