@@ -109,9 +109,9 @@ constexpr MetricInfo kMetrics[] = {
     {"bytes_sent", "B", "platform", "core to other core, counted by the sender"},
     {"bytes_received", "B", "platform", "core to other core, counted by the receiver; equals bytes_sent"},
     {"distinct_experts", "experts", "replica", "experts drawn by at least one token, summed over layers"},
-    {"fold_error_bound", "1", "platform", "largest relative error that folding may add; 0 where folding is exact"},
     {"broken_rules", "", "platform",
      "collectives: with collective.rules=report, the rules of the platform that a group breaks, ';' between them"},
+    {"fold_error_bound", "1", "platform", "largest relative error that folding may add; 0 where folding is exact"},
 };
 
 void append_row(std::string& text, const MetricInfo& info) {

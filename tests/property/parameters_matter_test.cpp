@@ -84,6 +84,9 @@ std::vector<SmallRun> rule_runs() {
       {"trn2-48xlarge", "all_to_all", {{"ranks", "4"}, {"bytes", "4KiB"}, {"collective_memory", "sbuf"}}},
       {"trn2-48xlarge", "all_reduce", {{"ranks", "6"}, {"bytes", "4KiB"}, {"algorithm", "kangaring"}}},
       {"trn2-48xlarge", "all_reduce", {{"ranks", "16"}, {"bytes", "4KiB"}}},
+      {"trn2-48xlarge", "reduce_scatter", {{"ranks", "3"}, {"bytes", "4KiB"}, {"counts", "one_rank"}}},
+      {"trn2-48xlarge", "all_gather", {{"ranks", "3"}, {"bytes", "4KiB"}, {"counts", "one_rank"}}},
+      {"trn2-48xlarge", "all_to_all", {{"ranks", "4"}, {"bytes", "4KiB"}, {"counts", "one_rank"}}},
       {"trn2-48xlarge", "all_reduce", {{"machine.instances", "2"}, {"groups", "0,65"}, {"bytes", "4KiB"}}},
   };
 }

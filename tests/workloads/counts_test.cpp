@@ -13,6 +13,13 @@ namespace {
 
 using Counts = std::vector<std::uint64_t>;
 
+/// A machine that lets any group exchange any sizes.
+MachineSpec without_rules(const std::string& name) {
+  MachineSpec machine = test::machine(name);
+  machine.collective_rules = {};
+  return machine;
+}
+
 class CountsFiles : public testing::Test {
  protected:
   [[nodiscard]] std::string file(const std::string& text) const {
@@ -106,7 +113,7 @@ TEST_F(CountsFiles, AreRefusedWithThePlaceOfWhatIsWrong) {
 }
 
 TEST_F(CountsFiles, RanksFollowFromAMatrixAndMustBeThoseThatAreAskedFor) {
-  const MachineSpec machine = test::machine("trn2-48xlarge");
+  const MachineSpec machine = without_rules("trn2-48xlarge");
   const std::string path = file("src,dst,count\n0,0,1\n0,1,1\n1,0,2\n1,1,0\n");
   EXPECT_EQ(test::lowered(machine, "all_to_all", {{"counts", path}}).facts.ranks, 2U);
   EXPECT_THROW(test::lowered(machine, "all_to_all", {{"counts", path}, {"ranks", "3"}}), InputError);
@@ -118,13 +125,13 @@ TEST_F(CountsFiles, RanksFollowFromAMatrixAndMustBeThoseThatAreAskedFor) {
 }
 
 TEST_F(CountsFiles, MoreThanCanBeCountedIsRefused) {
-  const MachineSpec machine = test::machine("trn2-48xlarge");
+  const MachineSpec machine = without_rules("trn2-48xlarge");
   const std::string path = file("src,dst,count\n0,0,1\n0,1,99999999999\n1,0,2\n1,1,0\n");
   EXPECT_THROW(test::lowered(machine, "all_to_all", {{"counts", path}, {"row_bytes", "1MB"}}), InputError);
 }
 
 TEST_F(CountsFiles, PayloadIsThatOfTheRankWithMost) {
-  const MachineSpec machine = test::machine("trn2-48xlarge");
+  const MachineSpec machine = without_rules("trn2-48xlarge");
   const std::string path = file("src,dst,count\n0,0,1\n0,1,1\n1,0,4\n1,1,0\n");
   const WorkloadFacts facts = test::lowered(machine, "all_to_all", {{"counts", path}, {"row_bytes", "10B"}}).facts;
   EXPECT_EQ(facts.vector_bytes, 50U);               // rank 0 gets 1 and 4
@@ -147,7 +154,7 @@ TEST(CountsModels, DealAllOfIt) {
 }
 
 TEST(CountsModels, AreTheSameForASeedAndDifferForAnother) {
-  const MachineSpec machine = test::machine("trn2-48xlarge");
+  const MachineSpec machine = without_rules("trn2-48xlarge");
   const auto vector = [&](const char* model, std::uint64_t seed) {
     return test::lowered(machine, "all_to_all", {{"counts", model}}, seed).facts.vector_bytes;
   };
@@ -157,7 +164,7 @@ TEST(CountsModels, AreTheSameForASeedAndDifferForAnother) {
 }
 
 TEST(CountsShipped, MakeProgramsThatRun) {
-  const MachineSpec machine = test::machine("trn2-48xlarge");
+  const MachineSpec machine = without_rules("trn2-48xlarge");
   for (const auto& entry : std::filesystem::directory_iterator(TRNSIM_ROOT "/workloads/counts")) {
     if (entry.path().extension() != ".csv") continue;
     const std::string name = entry.path().stem().string();
@@ -169,7 +176,7 @@ TEST(CountsShipped, MakeProgramsThatRun) {
 }
 
 TEST(CountsOfOnePerRank, GatherAndScatter) {
-  const MachineSpec machine = test::machine("trn3-ultraserver-gen1");
+  const MachineSpec machine = without_rules("trn3-ultraserver-gen1");
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "shards.csv").string();
   std::ofstream(path) << "rank,count\n0,1000\n1,0\n2,3\n3,77\n";

@@ -7,7 +7,7 @@
 #include "models/mechanism/error.h"
 #include "tests/workloads/lowering.h"
 #include "workloads/collectives/algorithms/list.h"
-#include "workloads/single_collectives/choice.h"
+#include "workloads/collectives/choice.h"
 
 namespace trnsim::collective {
 namespace {
