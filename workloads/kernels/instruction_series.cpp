@@ -81,22 +81,6 @@ void load_table(TileWriter& w, Function function) {
   w.segment().operator_is("instruction");
 }
 
-/// What the other engine does meanwhile.
-void copy_beside(TileWriter& w, const InstructionSeries& s) {
-  w.segment().operator_is("beside");
-  Instruction copy;
-  copy.op = Op::kCopy;
-  copy.dtype = s.instruction.dtype;
-  copy.source = s.instruction.source;
-  copy.destination = s.instruction.destination;
-  copy.rows = s.instruction.rows;
-  copy.free = s.instruction.free;
-  copy.repeat = Count::constant(s.count);
-  copy.psum_bank = s.same_bank ? kBank : kOtherBank;
-  w.segment().emit(*s.beside, copy);
-  w.segment().operator_is("instruction");
-}
-
 Handle chain(TileWriter& w, const InstructionSeries& s, const Instruction& instruction) {
   const SemaphoreId previous = w.program().semaphore(WaitReason::kEngine);
   Handle last = w.segment().emit(s.engine, instruction);
@@ -105,6 +89,33 @@ Handle chain(TileWriter& w, const InstructionSeries& s, const Instruction& instr
     w.segment().wait(s.engine, previous, 1);
     last = w.segment().emit(s.engine, instruction);
   }
+  return last;
+}
+
+/// The copy that the other engine does meanwhile.
+Instruction copy_beside(const InstructionSeries& s) {
+  Instruction copy;
+  copy.op = Op::kCopy;
+  copy.dtype = s.instruction.dtype;
+  copy.source = s.instruction.source;
+  copy.destination = s.instruction.destination;
+  copy.rows = s.instruction.rows;
+  copy.free = s.instruction.free;
+  copy.psum_bank = s.same_bank ? kBank : kOtherBank;
+  return copy;
+}
+
+/// Two engines at the same time, one instruction at a time at any level of detail: they may take turns.
+Handle side_by_side(TileWriter& w, const InstructionSeries& s) {
+  check_written_out(s.count);
+  w.segment().operator_is("beside");
+  for (std::uint64_t i = 0; i < s.count; ++i) w.segment().emit(*s.beside, copy_beside(s));
+  w.segment().operator_is("instruction");
+  Instruction instruction = s.instruction;
+  instruction.psum_bank = kBank;
+  if (s.dependent) return chain(w, s, instruction);
+  Handle last;
+  for (std::uint64_t i = 0; i < s.count; ++i) last = w.segment().emit(s.engine, instruction);
   return last;
 }
 
@@ -128,10 +139,9 @@ Handle instruction_series(TileWriter& w, const InstructionSeries& s) {
   if (s.count == 0) return {};
   if (s.warmup > 0) warm_up(w, s.warmup);
   if (s.instruction.function != Function::kNone && !s.table_load) load_table(w, s.instruction.function);
-  if (s.beside.has_value()) copy_beside(w, s);
+  if (s.beside.has_value()) return side_by_side(w, s);
+  if (s.dependent) return chain(w, s, s.instruction);
   Instruction instruction = s.instruction;
-  if (s.beside.has_value()) instruction.psum_bank = kBank;
-  if (s.dependent) return chain(w, s, instruction);
   instruction.repeat = Count::constant(s.count);
   return w.segment().emit(s.engine, instruction);
 }

@@ -105,8 +105,9 @@ LoweredWorkload lower_dma_copy(const SettingReader& read, const MachineSpec& mac
     also("beside", other);
     also("reference", reference);
   });
-  const std::uint64_t second = other.traffic == Traffic::kActivations ? other.bytes : reference.bytes;
-  lowered.facts.copy_bytes = countable((Wide(copy.bytes) + second) * placement.cores);
+  Wide moved = Wide(copy.bytes) + reference.bytes;
+  if (other.traffic == Traffic::kActivations) moved += other.bytes;
+  lowered.facts.copy_bytes = countable(moved * placement.cores);
   lowered.facts.copy_hbm_ends = ends;
   finish_facts(lowered, placement, machine, Dtype::kBf16, 0);
   return lowered;
