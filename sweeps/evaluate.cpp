@@ -239,22 +239,24 @@ void check_links(const Platform& platform) {
 
 }  // namespace
 
-void check_input(const std::vector<Point>& points) {
+void InputCheck::add(const Point& point) {
   const auto key = [](std::string text, const auto& overrides) {
     for (const auto& change : overrides) text += '\n' + change.name + '=' + change.value;
     return text;
   };
-  std::set<std::string> platforms;
-  std::set<std::string> workloads;
-  const std::string data = data_folder();
-  for (const Point& point : points) {
-    if (platforms.insert(key(point.platform, point.platform_overrides)).second) {
-      check_links(load_platform(point.platform, point.platform_overrides));
-    }
-    if (workloads.insert(key(point.workload, point.workload_overrides)).second) {
-      static_cast<void>(load_workload(point.workload, point.workload_overrides, data));
-    }
+  const std::string platform = key(point.platform, point.platform_overrides);
+  if (!platforms_.contains(platform)) check_links(load_platform(point.platform, point.platform_overrides));
+  platforms_.insert(platform);
+  const std::string workload = key(point.workload, point.workload_overrides);
+  if (!workloads_.contains(workload)) {
+    static_cast<void>(load_workload(point.workload, point.workload_overrides, data_folder()));
   }
+  workloads_.insert(workload);
+}
+
+void check_input(const std::vector<Point>& points) {
+  InputCheck check;
+  for (const Point& point : points) check.add(point);
 }
 
 PointRow failed_row(const Point& point, Status status, const std::string& error) {

@@ -1,6 +1,10 @@
 // One point from settings to a row: load, lower, simulate, account.
 #pragma once
 
+#include <set>
+#include <string>
+#include <vector>
+
 #include "models/observe/run_record.h"
 #include "platforms/platform.h"
 #include "results/row.h"
@@ -18,8 +22,19 @@ struct Evaluation {
   RunRecord record;
 };
 
-/// Loads every platform and workload of `points` with its overrides, each combination once, so that bad input is found
-/// before anything runs. Throws InputError.
+/// Finds bad input before anything runs: loads the platform and the workload of a point with its overrides, each
+/// combination once.
+class InputCheck {
+ public:
+  /// Throws InputError.
+  void add(const Point& point);
+
+ private:
+  std::set<std::string> platforms_;  ///< with their overrides; those that are right
+  std::set<std::string> workloads_;
+};
+
+/// Throws InputError.
 void check_input(const std::vector<Point>& points);
 
 /// Evaluates `point` in this process; the laws of conservation are held after the run. With a `trace`, its timeline is

@@ -101,7 +101,7 @@ class Reader {
 
   void add_point(const std::vector<std::size_t>& own, const Point& point) {
     try {
-      check_input({point});
+      check_.add(point);
     } catch (const InputError& error) {
       throw_common(error.what());
       refuse(own, error.what());
@@ -113,6 +113,7 @@ class Reader {
 
   Validation& validation_;
   const std::string& filter_;
+  InputCheck check_;
   std::map<std::string, double> bounds_;
   std::set<std::pair<std::string, std::string>> seen_;
 };

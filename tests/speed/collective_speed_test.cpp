@@ -1,4 +1,7 @@
 // What a collective costs to simulate: something per message and link, nothing per byte.
+#include <algorithm>
+#include <chrono>
+#include <limits>
 #include <string>
 
 #include "platforms/platform.h"
@@ -23,6 +26,23 @@ Timed collective(const MachineSpec& machine, const std::string& workload, const 
   const Workload one =
       load_workload(workload, {{"bytes", bytes, "test"}, {"algorithm", algorithm, "test"}}, TRNSIM_ROOT);
   return simulated(machine, lower(one, machine, 1).job);
+}
+
+/// Seconds to write the programs of an exchange among all, per message; the best of five.
+double seconds_per_message(std::uint32_t ranks) {
+  const MachineSpec machine = ring_of(ranks);
+  const Workload exchange = load_workload("all_to_all", {{"bytes", "4MiB", "test"}}, TRNSIM_ROOT);
+  double best = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < 5; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_EQ(lower(exchange, machine, 1).job.cores.size(), ranks);
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return best / (static_cast<double>(ranks) * ranks);
+}
+
+TEST(CollectiveSpeed, OfWritingAMessageHardlyDependsOnTheRanks) {
+  EXPECT_LE(seconds_per_message(1024) / seconds_per_message(256), 1.5);
 }
 
 TEST(CollectiveSpeed, DoesNotDependOnTheBytes) {
