@@ -15,7 +15,7 @@ double per_picosecond(BytesPerSecond rate) {
 }
 
 /// Not while things stay as they are: the end of a flow that others leave next to nothing.
-constexpr double kFarOff = 4e18;
+constexpr double kFarOff = static_cast<double>(std::numeric_limits<std::int64_t>::max() / 2);
 
 }  // namespace
 

@@ -47,7 +47,7 @@ struct DmaIssueSpec {
 /// becomes
 ///   visible, so the core may run that far ahead of the kernel without changing any result.
 /// Source: NKI architecture guides; constants as in the platform's rows core.* and dma.*.
-/// Leaves out: instruction fetch, register arithmetic, SBUF port arbitration.
+/// Leaves out: instruction fetch, register arithmetic, conflicts of the tensor engine with others in a PSUM bank.
 class NeuronCore : public sc_core::sc_module, public CorePort {
  public:
   /// `job` and its program must outlive the core. REQUIRES: job.program.

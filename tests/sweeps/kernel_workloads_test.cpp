@@ -96,7 +96,7 @@ TEST(InstructionWorkload, FromNcV3VectorAndScalarMeetOnlyInOnePsumBank) {
     if (banks[0] != 0) settings.emplace_back("psum_banks", banks);
     return interval_of(platform, settings);
   };
-  EXPECT_EQ(copy("trn2-3xlarge", "scalar", "apart"), copy("trn2-3xlarge", "none", ""));
+  EXPECT_NEAR(copy("trn2-3xlarge", "scalar", "apart"), copy("trn2-3xlarge", "none", ""), 0.001);
   EXPECT_GT(copy("trn2-3xlarge", "scalar", "same"), 1.5 * copy("trn2-3xlarge", "scalar", "apart"));
   EXPECT_EQ(copy("trn1-2xlarge", "scalar", "same"), copy("trn1-2xlarge", "scalar", "apart"));
   EXPECT_GT(copy("trn1-2xlarge", "scalar", "apart"), 1.5 * copy("trn1-2xlarge", "none", ""));
