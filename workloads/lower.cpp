@@ -1,6 +1,7 @@
 // From a workload and a machine to programs on cores.
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "models/mechanism/error.h"
 #include "workloads/graph/facts.h"
@@ -34,18 +35,14 @@ void check_capacity(const Program& program, const MachineSpec& machine) {
   check_count(program.dma_queues, "DMA queues", machine.dma.queues_per_engine);
 }
 
-Job place(const GroupPrograms& programs, const Mapping& m, const MachineSpec& machine) {
+Job place(GroupPrograms& programs, const Mapping& m, const MachineSpec& machine) {
   Job job;
+  job.cores = std::move(programs.cores);
   job.cores.resize(machine.cores());
   for (std::uint32_t g = 0; g < m.groups; ++g) {
     ReplicaGroup group;
     for (std::uint32_t r = 0; r < m.group_ranks; ++r) {
-      for (std::uint32_t lane = 0; lane < m.lnc; ++lane) {
-        const CoreId core = m.core(g, r, lane);
-        job.cores[core.index()] = {programs.by_lane[lane], programs.registers[std::size_t{r} * m.lnc + lane],
-                                   peers_of(m, g, r, lane)};
-        group.cores.push_back(core);
-      }
+      for (std::uint32_t lane = 0; lane < m.lnc; ++lane) group.cores.push_back(m.core(g, r, lane));
     }
     job.replicas.push_back(std::move(group));
   }
@@ -60,10 +57,10 @@ LoweredWorkload lower_model(const Settings& s, const MachineSpec& machine, std::
   const std::uint64_t tokens =
       m.batch_per_replica * m.replicas_per_group() * (s.phase == Phase::kPrefill ? s.prompt_tokens : 1);
   for (std::uint64_t l = 0; l < s.model.layers; ++l) routing.push_back(draw_routing(s, tokens, l, seed));
-  const GroupPrograms programs = model_programs(s, m, machine, routing);
+  GroupPrograms programs = model_programs(s, m, machine, routing);
   LoweredWorkload lowered;
-  lowered.job = place(programs, m, machine);
   lowered.facts = model_facts(s, m, machine, routing, programs);
+  lowered.job = place(programs, m, machine);
   lowered.facts.memory_gib_per_chip = static_cast<double>(memory) / 1073741824.0;
   set_roofline(lowered, machine, s.expert_dtype, expert_flop(s, m));
   return lowered;

@@ -65,8 +65,10 @@ constexpr std::array kTable = {
                          "how tokens reach experts of other replicas when ep > tp", "decode"},
     WorkloadParameterRow{"moe_block", kCount, 1, 4096, "", false, "most tokens that one expert takes at a time",
                          "prefill"},
-    WorkloadParameterRow{"all_reduce_algorithm", kWord, 0, 0, "mesh|ring", true,
-                         "auto: mesh up to the collective cores' limit, then ring", kModel},
+    WorkloadParameterRow{"all_reduce_algorithm", kWord, 0, 0, "", true,
+                         "one of trnsim list collectives, for the collectives of a layer that it carries out; auto: by "
+                         "the documented size ranges",
+                         kModel},
     WorkloadParameterRow{"collective_memory", kWord, 0, 0, "hbm|sbuf", false,
                          "where collectives read and write: through HBM, or straight from SBUF",
                          "decode|all_reduce|all_gather|reduce_scatter|all_to_all|permute|broadcast|send_receive"},

@@ -4,6 +4,7 @@
 
 #include "models/mechanism/error.h"
 #include "workloads/kernels/writer.h"
+#include "workloads/collectives/choice.h"
 #include "workloads/setting_reader.h"
 
 namespace trnsim {
@@ -64,7 +65,7 @@ void read_model_run(const SettingReader& read, const MachineSpec& machine, Setti
     }
     settings.moe_kernel = read.choice<MoeKernel, 2>("moe_kernel", {"selected", "all_expert"});
     settings.moe_exchange = read.choice<MoeExchange, 2>("moe_exchange", {"all_to_all", "all_gather"});
-    settings.collective_memory = read.word("collective_memory") == "sbuf" ? Space::kSbuf : Space::kHbm;
+    settings.collectives.memory = read.word("collective_memory") == "sbuf" ? Space::kSbuf : Space::kHbm;
   }
   if (settings.phase == Phase::kPrefill) {
     settings.prompt_tokens = read.count("prompt_tokens");
@@ -74,7 +75,7 @@ void read_model_run(const SettingReader& read, const MachineSpec& machine, Setti
   settings.ep = read.degree("ep");
   if (!read.is_auto("dp")) settings.dp = read.degree("dp");
   settings.expert_dtype = expert_dtype_of(read, machine);
-  settings.all_reduce = read.choice<AllReduce, 3>("all_reduce_algorithm", {"auto", "mesh", "ring"});
+  settings.collectives.algorithm = forced_algorithm(read, "all_reduce_algorithm");
   settings.routing = read.choice<Routing, 3>("routing", {"uniform", "balanced", "lognormal"});
   settings.routing_sigma = read.real("routing_sigma");
 }

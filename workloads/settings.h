@@ -6,6 +6,7 @@
 
 #include "models/program/dtype.h"
 #include "models/system/machine_spec.h"
+#include "workloads/collectives/algorithms/algorithm.h"
 #include "workloads/workload.h"
 
 namespace trnsim {
@@ -27,7 +28,12 @@ enum class Phase : std::uint8_t { kDecode, kPrefill };
 enum class Routing : std::uint8_t { kUniform, kBalanced, kLognormal };
 enum class MoeKernel : std::uint8_t { kSelected, kAllExpert };
 enum class MoeExchange : std::uint8_t { kAllToAll, kAllGather };
-enum class AllReduce : std::uint8_t { kAuto, kMesh, kRing };
+
+/// How collectives are done.
+struct CommChoices {
+  const collective::Algorithm* algorithm = nullptr;  ///< for what it carries out; null: by size
+  Space memory = Space::kHbm;                        ///< that messages leave from
+};
 
 struct Settings {
   Phase phase = Phase::kDecode;
@@ -41,8 +47,7 @@ struct Settings {
   MoeKernel moe_kernel = MoeKernel::kSelected;
   MoeExchange moe_exchange = MoeExchange::kAllToAll;
   std::uint64_t moe_block = 0;
-  AllReduce all_reduce = AllReduce::kAuto;
-  Space collective_memory = Space::kHbm;
+  CommChoices collectives;
   Routing routing = Routing::kUniform;
   double routing_sigma = 0;
 };

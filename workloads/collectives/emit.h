@@ -9,6 +9,7 @@
 #include "models/program/program.h"
 #include "models/system/machine_spec.h"
 #include "workloads/collectives/schedule.h"
+#include "workloads/collectives/steps.h"
 
 namespace trnsim::collective {
 
@@ -34,8 +35,8 @@ class Emitter {
  private:
   struct Programs;
 
-  /// That of the outline at hand.
-  [[nodiscard]] std::shared_ptr<const Program> program_of(const Script& script) const;
+  [[nodiscard]] std::shared_ptr<const Program> program_of(const Outline& outline) const;
+  Handle copy(SegmentBuilder& segment, std::uint64_t elements, std::span<const Handle> after) const;
 
   const MachineSpec& machine_;
   Operands operands_;

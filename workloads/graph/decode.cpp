@@ -22,12 +22,16 @@ std::uint64_t decode_resident_bytes(const Settings& s, const Mapping& m, const M
   return (3 * ceil_div(s.model.hidden, width) + 2 * ceil_div(qkv, width)) * tokens * kBf16Bytes + kSmallTensors;
 }
 
-DecodeWriter::DecodeWriter(KernelWriter& w, const Settings& settings, const Mapping& mapping)
-    : w_(w), settings_(settings), mapping_(mapping), model_(settings.model), tokens_(mapping.batch_per_replica) {
+DecodeWriter::DecodeWriter(KernelWriter& w, const Settings& settings, const Mapping& mapping, Seats& seats)
+    : w_(w),
+      settings_(settings),
+      mapping_(mapping),
+      model_(settings.model),
+      tokens_(mapping.batch_per_replica),
+      tensor_(w, seats, CommKind::kTensor, settings.collectives),
+      experts_(w, seats, CommKind::kExperts, settings.collectives) {
   hidden_half_ = w.share(model_.hidden);
   by_batch_ = w.lnc() > 1 && tokens_ >= 2 && tokens_ % w.lnc() == 0;
-  tensor_ = communicator(w, {mapping.tp, 1}, settings);
-  if (mapping.ep > mapping.tp) experts_ = communicator(w, {mapping.ep, mapping.tp}, settings);
   hidden_ready_ = w.program().semaphore(WaitReason::kEngine);
   if (w.lnc() > 1) {
     for (SemaphoreId& semaphore : from_sibling_) semaphore = w.sibling_arrival();
@@ -57,7 +61,7 @@ void DecodeWriter::embedding(SegmentBuilder& segment) {
                          .traffic = Traffic::kWeights,
                          .generation = DescriptorGeneration::kSoftware},
                         {});
-  rows = all_gather(tensor_, part * tokens_, rows);
+  rows = tensor_.run(Collective::kAllGather, CommSite::kEnds, model_.hidden * tokens_, kBf16Bytes, rows);
   rows = w_.exchange(from_sibling_[kHidden], tokens_ * hidden_half_ * kBf16Bytes, rows);
   const Handle ready = segment.emit(Engine::kVector, Instruction{}, {rows});
   segment.signal(ready, hidden_ready_);
@@ -81,7 +85,7 @@ LayerRegisters DecodeWriter::layer(SegmentBuilder& segment, bool full, std::uint
   Handle done = rms_norm(w_, model_.hidden, tokens_, {});
   done = attention_block(full, done);
   segment.operator_is("all_reduce_attn");
-  done = reduce_and_add(done);
+  done = reduce_and_add(CommSite::kFirst, done);
   segment.operator_is("rmsnorm_mlp");
   done = rms_norm(w_, model_.hidden, tokens_, done);
   done = moe_block(registers, done);
@@ -130,8 +134,8 @@ Handle DecodeWriter::join_attention(Handle attended) {
 
 // Sums the half of the hidden width that this core holds over the ranks, fetches the other half from the other core,
 // adds the residual.
-Handle DecodeWriter::reduce_and_add(Handle partial) {
-  const Handle summed = all_reduce(tensor_, tokens_ * hidden_half_, kBf16Bytes, partial);
+Handle DecodeWriter::reduce_and_add(CommSite site, Handle partial) {
+  const Handle summed = tensor_.run(Collective::kAllReduce, site, tokens_ * model_.hidden, kBf16Bytes, partial);
   return add_residual(w_.exchange(from_sibling_[kHidden], tokens_ * hidden_half_ * kBf16Bytes, summed));
 }
 
@@ -164,7 +168,7 @@ Handle DecodeWriter::experts_of_replica(const LayerRegisters& registers, Handle 
   const Handle partial = moe(w_, expert_shape(), registers.moe, routed);
   const Handle half = add_halves(tokens_, partial);
   w_.segment().operator_is("all_reduce_mlp");
-  return reduce_and_add(half);
+  return reduce_and_add(CommSite::kSecond, half);
 }
 
 // Experts spread over several replicas. Every rank brings its slice of its replica's tokens; afterwards the slices
@@ -173,8 +177,8 @@ Handle DecodeWriter::experts_of_group(const LayerRegisters& registers, Handle ro
   Handle done =
       settings_.moe_exchange == MoeExchange::kAllToAll ? dispatched(registers, routed) : gathered(registers, routed);
   w_.segment().operator_is("all_gather_mlp");
-  const std::uint64_t slice = ceil_div(tokens_, mapping_.tp);
-  done = all_gather(tensor_, slice * hidden_half_ * kBf16Bytes, done);
+  const std::uint64_t padded = ceil_div(tokens_, mapping_.tp) * mapping_.tp;
+  done = tensor_.run(Collective::kAllGather, CommSite::kSecond, padded * model_.hidden, kBf16Bytes, done);
   return add_residual(w_.exchange(from_sibling_[kHidden], tokens_ * hidden_half_ * kBf16Bytes, done));
 }
 
@@ -183,31 +187,30 @@ Handle DecodeWriter::dispatched(const LayerRegisters& registers, Handle routed) 
   const std::uint64_t slice = ceil_div(tokens_, mapping_.tp);
   const std::uint64_t row = hidden_half_ * kBf16Bytes;
   segment.operator_is("dispatch");
-  Handle done = collective::stage(experts_, slice * row, routed);
-  done = all_to_all(experts_, {registers.dispatch, row}, experts_.first_phase, done);
+  Handle done = experts_.stage(slice * row, routed);
+  done = experts_.exchange_rows({registers.dispatch, kFirstExpertPeer, row}, CommSite::kFirst, done);
   done = w_.exchange(from_sibling_[kRows], 0, done);  // both halves of the rows are in the shared HBM
   segment.operator_is("experts");
   done = moe(w_, expert_shape(), registers.moe, done);
   done = w_.exchange(from_sibling_[kPartial], 0, done);  // both parts of the inner width are in the shared HBM
   segment.operator_is("combine");
-  done = all_to_all(experts_, {registers.combine, row}, experts_.second_phase, done);
-  done = collective::unstage(experts_, slice * model_.top_k * row, done);
+  done = experts_.exchange_rows({registers.combine, kFirstExpertPeer, row}, CommSite::kSecond, done);
+  done = experts_.unstage(slice * model_.top_k * row, done);
   const Count sums = Count::constant(w_.free_elements(hidden_half_, slice * model_.top_k));
   return w_.run(Engine::kVector, {Op::kBinary, sums}, {done});
 }
 
 Handle DecodeWriter::gathered(const LayerRegisters& registers, Handle routed) {
   SegmentBuilder& segment = w_.segment();
-  const std::uint64_t slice = ceil_div(tokens_, mapping_.tp);
-  const std::uint64_t bytes = slice * hidden_half_ * kBf16Bytes;
+  const std::uint64_t elements = ceil_div(tokens_, mapping_.tp) * mapping_.ep * model_.hidden;
   segment.operator_is("dispatch");
-  Handle done = all_gather(experts_, bytes, routed);
+  Handle done = experts_.run(Collective::kAllGather, CommSite::kFirst, elements, kBf16Bytes, routed);
   done = w_.exchange(from_sibling_[kRows], 0, done);
   segment.operator_is("experts");
   done = moe(w_, expert_shape(), registers.moe, done);
   done = w_.exchange(from_sibling_[kPartial], 0, done);
   segment.operator_is("combine");
-  return reduce_scatter(experts_, bytes, done);
+  return experts_.run(Collective::kReduceScatter, CommSite::kSecond, elements, kBf16Bytes, done);
 }
 
 void DecodeWriter::head(SegmentBuilder& segment) {
@@ -219,7 +222,8 @@ void DecodeWriter::head(SegmentBuilder& segment) {
   const std::uint64_t columns = w_.share(ceil_div(model_.vocabulary, mapping_.tp));
   const Handle best = lm_head(w_, model_.hidden, columns, tokens_, normed);
   segment.operator_is("sample");
-  const Handle all = all_gather(tensor_, tokens_ * kChoiceBytes, best);
+  const std::uint64_t choices = tokens_ * mapping_.tp * w_.lnc();
+  const Handle all = tensor_.run(Collective::kAllGather, CommSite::kEnds, choices, kChoiceBytes, best);
   segment.emit(Engine::kVector, {.op = Op::kMax8, .rows = w_.partitions(), .free = Count::constant(mapping_.tp)},
                {all});
 }

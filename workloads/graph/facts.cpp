@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "models/mechanism/error.h"
-#include "workloads/collectives/collectives.h"
 #include "workloads/graph/count.h"
 #include "workloads/graph/layer_writer.h"
 #include "workloads/graph/work_list.h"
@@ -13,7 +12,6 @@ namespace trnsim {
 namespace {
 
 constexpr std::uint64_t kBf16Bytes = 2;
-constexpr std::uint64_t kChoiceBytes = 8;
 
 /// Bytes of one group, from dimensions.
 class GroupBytes {
@@ -94,25 +92,10 @@ class GroupBytes {
     return m_.group_ranks * tokens_ * model_.layers * 2 * kv_width_ * kBf16Bytes;
   }
 
-  /// Sent by all ranks of the group to other ranks.
+  /// Sent by all ranks of all groups to other ranks.
   [[nodiscard]] std::uint64_t sent() const {
-    std::uint64_t per_rank = 0;
-    std::uint64_t exchanged = 0;
-    for (std::uint32_t lane = 0; lane < m_.lnc; ++lane) {
-      const std::uint64_t half = share(model_.hidden, lane);
-      per_rank += all_gather_bytes(m_.tp, tokens_ * share(ceil_div(model_.hidden, m_.tp), lane) * kBf16Bytes);
-      per_rank += all_gather_bytes(m_.tp, m_.batch_per_replica * kChoiceBytes);
-      const std::uint64_t sum = all_reduce_bytes(m_.tp, tokens_ * half, kBf16Bytes);
-      if (m_.ep <= m_.tp) {
-        per_rank += model_.layers * 2 * sum;
-        continue;
-      }
-      const std::uint64_t slice = ceil_div(tokens_, m_.tp) * half * kBf16Bytes;
-      per_rank += model_.layers * (sum + all_gather_bytes(m_.tp, slice));
-      if (s_.moe_exchange == MoeExchange::kAllGather) per_rank += model_.layers * 2 * all_gather_bytes(m_.ep, slice);
-      if (s_.moe_exchange == MoeExchange::kAllToAll) exchanged += 2 * remote_rows() * half * kBf16Bytes;
-    }
-    return m_.group_ranks * per_rank + exchanged;
+    const bool exchanges = m_.ep > m_.tp && s_.moe_exchange == MoeExchange::kAllToAll;
+    return programs_.collective_bytes + (exchanges ? m_.groups * 2 * remote_rows() * model_.hidden * kBf16Bytes : 0);
   }
 
  private:
@@ -183,8 +166,10 @@ Wide decode_flop(const ModelShape& model, Wide tokens, std::uint64_t context) {
 
 std::uint64_t issued_flop(const Mapping& m, const GroupPrograms& programs) {
   WorkCount count;
-  for (std::size_t i = 0; i < programs.registers.size(); ++i) {
-    count.add(count_work({programs.by_lane[i % m.lnc], programs.registers[i], {}}), m.groups);
+  for (std::uint32_t rank = 0; rank < m.group_ranks; ++rank) {
+    for (std::uint32_t lane = 0; lane < m.lnc; ++lane) {
+      count.add(count_work(programs.cores[m.core(0, rank, lane).index()]), m.groups);
+    }
   }
   std::uint64_t macs = 0;
   for (const std::uint64_t of_dtype : count.macs) macs += of_dtype;
@@ -240,7 +225,7 @@ WorkloadFacts model_facts(const Settings& s, const Mapping& m, const MachineSpec
   facts.bias_bytes = works ? m.groups * bytes.biases() : 0;
   facts.kv_read_bytes = m.groups * bytes.kv_read();
   facts.kv_write_bytes = m.groups * bytes.kv_write();
-  facts.collective_bytes_per_rank = bytes.sent() / m.group_ranks;
+  facts.collective_bytes_per_rank = bytes.sent() / (std::uint64_t{m.groups} * m.group_ranks);
   for (const LayerRouting& layer : routing) facts.distinct_experts += layer.distinct(s.model.experts);
   facts.tokens = m.batch * (decodes ? 1 : s.prompt_tokens);
   facts.sequences = m.batch;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "workloads/collectives/collectives.h"
+#include "workloads/collectives/communicator.h"
 #include "workloads/kernels/kernels.h"
 #include "workloads/mapping/mapping.h"
 #include "workloads/settings.h"
@@ -17,6 +17,10 @@ struct LayerRegisters {
   std::uint32_t dispatch = 0;  ///< rows to the expert rank at distance 1, 2, ...
   std::uint32_t combine = 0;   ///< rows back to it
 };
+
+/// Slots of the peer table: the other core of the logical core, then the ranks of the expert group at distance 1, 2,
+/// ... where experts are shared by replicas, then whom collectives name.
+inline constexpr std::uint32_t kFirstExpertPeer = 1;
 
 /// Writes the segments of one phase for one physical core.
 class ModelWriter {
@@ -48,7 +52,7 @@ struct QueryRange {
 /// A decode step: activations of all sequences stay in SBUF from layer to layer.
 class DecodeWriter final : public ModelWriter {
  public:
-  DecodeWriter(KernelWriter& w, const Settings& settings, const Mapping& mapping);
+  DecodeWriter(KernelWriter& w, const Settings& settings, const Mapping& mapping, Seats& seats);
 
   void embedding(SegmentBuilder& segment) override;
   LayerRegisters layer(SegmentBuilder& segment, bool full, std::uint32_t max_trips) override;
@@ -64,7 +68,7 @@ class DecodeWriter final : public ModelWriter {
   Handle dispatched(const LayerRegisters& registers, Handle routed);
   Handle gathered(const LayerRegisters& registers, Handle routed);
   Handle add_halves(std::uint64_t tokens, Handle partial);
-  Handle reduce_and_add(Handle partial);
+  Handle reduce_and_add(CommSite site, Handle partial);
   Handle add_residual(Handle ready);
   void starts_from_hidden();
 
@@ -83,7 +87,7 @@ class DecodeWriter final : public ModelWriter {
 /// A prefill of whole prompts: activations live in HBM and pass through SBUF tile by tile.
 class PrefillWriter final : public ModelWriter {
  public:
-  PrefillWriter(KernelWriter& w, const Settings& settings, const Mapping& mapping);
+  PrefillWriter(KernelWriter& w, const Settings& settings, const Mapping& mapping, Seats& seats);
 
   void embedding(SegmentBuilder& segment) override;
   LayerRegisters layer(SegmentBuilder& segment, bool full, std::uint32_t max_trips) override;

@@ -43,21 +43,19 @@ QueryRange prefill_queries(std::uint64_t prompt, bool full, std::uint32_t lnc, s
   return lane == 0 ? QueryRange{0, cut} : QueryRange{cut, prompt - cut};
 }
 
-PrefillWriter::PrefillWriter(KernelWriter& w, const Settings& settings, const Mapping& mapping)
+PrefillWriter::PrefillWriter(KernelWriter& w, const Settings& settings, const Mapping& mapping, Seats& seats)
     : w_(w),
       settings_(settings),
       mapping_(mapping),
       model_(settings.model),
-      tokens_(mapping.batch_per_replica * settings.prompt_tokens) {
+      tokens_(mapping.batch_per_replica * settings.prompt_tokens),
+      tensor_(w, seats, CommKind::kTensor, {settings.collectives.algorithm, Space::kHbm}) {
   if (mapping.ep > mapping.tp) {
     throw InfeasibleError("prefill shares experts within a replica only: ep=" + std::to_string(mapping.ep) +
                           " exceeds tp=" + std::to_string(mapping.tp));
   }
   tile_ = prefill_tile_tokens(settings, mapping, w.machine());
   hidden_half_ = w.share(model_.hidden);
-  tensor_ = communicator(w, {mapping.tp, 1}, settings);
-  tensor_.memory = Space::kHbm;
-  tensor_.in_place = true;
   // The buffers are part of what is resident: the ring only counts them.
   tile_buffers_ = {w.program().semaphore(WaitReason::kBuffer, kTileBuffers)};
   hidden_ready_ = w.program().semaphore(WaitReason::kEngine);
@@ -128,7 +126,7 @@ void PrefillWriter::embedding(SegmentBuilder& segment) {
                                   {.bytes = part * tokens, .source = Space::kSbuf, .destination = Space::kHbm}, {rows});
     return segment.emit(Engine::kCollective, Instruction{}, {stored});
   });
-  done = join(all_gather(tensor_, part * tokens_, done));
+  done = join(tensor_.run_in_hbm(Collective::kAllGather, CommSite::kEnds, model_.hidden * tokens_, kBf16Bytes, done));
   segment.signal(segment.emit(Engine::kVector, Instruction{}, {done}), hidden_ready_);
 }
 
@@ -145,13 +143,13 @@ LayerRegisters PrefillWriter::layer(SegmentBuilder& segment, bool full, std::uin
   segment.operator_is("o_proj");
   done = project_output(done);
   segment.operator_is("all_reduce_attn");
-  done = join(all_reduce(tensor_, tokens_ * hidden_half_, kBf16Bytes, done));
+  done = join(tensor_.run_in_hbm(Collective::kAllReduce, CommSite::kFirst, tokens_ * model_.hidden, kBf16Bytes, done));
   segment.operator_is("router");
   done = join(route(done));
   segment.operator_is("experts");
   done = join(moe(w_, expert_shape(), registers.moe, done));
   segment.operator_is("all_reduce_mlp");
-  done = join(all_reduce(tensor_, tokens_ * hidden_half_, kBf16Bytes, done));
+  done = join(tensor_.run_in_hbm(Collective::kAllReduce, CommSite::kSecond, tokens_ * model_.hidden, kBf16Bytes, done));
   segment.signal(segment.emit(Engine::kVector, Instruction{}, {done}), hidden_ready_);
   return registers;
 }
@@ -224,9 +222,8 @@ void PrefillWriter::head(SegmentBuilder& segment) {
   const std::uint64_t columns = w_.share(ceil_div(model_.vocabulary, mapping_.tp));
   const Handle best = lm_head(w_, model_.hidden, columns, last, normed);
   segment.operator_is("sample");
-  Communicator tensor = tensor_;
-  tensor.in_place = false;
-  const Handle all = all_gather(tensor, last * kChoiceBytes, best);
+  const std::uint64_t choices = last * mapping_.tp * w_.lnc();
+  const Handle all = tensor_.run(Collective::kAllGather, CommSite::kEnds, choices, kChoiceBytes, best);
   segment.emit(Engine::kVector, {.op = Op::kMax8, .rows = w_.partitions(), .free = Count::constant(mapping_.tp)},
                {all});
 }

@@ -1,6 +1,10 @@
 #include "workloads/graph/program_set.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <utility>
 
 #include "models/mechanism/error.h"
 #include "workloads/graph/layer_writer.h"
@@ -53,74 +57,203 @@ EntryRule rule_of(KernelWriter& w, const ExpertShape& shape) {
   return {shape.entry_tokens, expert_stays(w, shape)};
 }
 
-}  // namespace
+/// A program of one lane, and what is needed to find out who else can run it.
+struct LaneProgram {
+  std::shared_ptr<const Program> program;
+  std::vector<CollectiveCall> calls;
+  CommEvents events;
+  std::vector<std::uint64_t> times;   ///< by call: how often its segment runs
+  std::vector<std::uint32_t> frames;  ///< by layer
+  LayerRegisters at;
+  EntryRule rule;
+  std::uint32_t registers = 0;
+  std::uint64_t pass_queries = 0;
+};
 
-std::vector<CoreId> peers_of(const Mapping& m, std::uint32_t group, std::uint32_t rank, std::uint32_t lane) {
-  std::vector<CoreId> peers{m.core(group, rank, m.lnc == 1 ? lane : 1 - lane)};
-  const std::uint32_t first = rank / m.tp * m.tp;
-  for (std::uint32_t d = 1; d < m.tp; ++d) peers.push_back(m.core(group, first + (rank - first + d) % m.tp, lane));
-  if (m.ep > m.tp) {
-    for (std::uint32_t d = 1; d < m.ep; ++d) peers.push_back(m.core(group, (rank + d) % m.ep, lane));
+class ModelPrograms {
+ public:
+  ModelPrograms(const Settings& settings, const Mapping& mapping, const MachineSpec& machine,
+                const std::vector<LayerRouting>& routing)
+      : s_(settings), m_(mapping), machine_(machine), routing_(routing) {
+    const Topology topology(machine.fabric, machine.chips, machine.link_bandwidth_scale);
+    for (std::uint32_t first = 0; first < m_.groups * m_.group_ranks; first += m_.tp)
+      tensor_.push_back(group(first, m_.tp, topology));
+    if (m_.ep <= m_.tp) return;
+    for (std::uint32_t first = 0; first < m_.groups * m_.group_ranks; first += m_.ep)
+      experts_.push_back(group(first, m_.ep, topology));
   }
-  return peers;
+
+  GroupPrograms all() {
+    GroupPrograms result;
+    result.cores.resize(m_.used_cores());
+    for (std::uint32_t lane = 0; lane < m_.lnc; ++lane) write_lane(lane, result);
+    return result;
+  }
+
+ private:
+  [[nodiscard]] CommGroup group(std::uint32_t first, std::uint32_t ranks, const Topology& topology) const {
+    CommGroup group;
+    group.ranks.resize(ranks);
+    std::iota(group.ranks.begin(), group.ranks.end(), first);
+    group.place = place_of(group.ranks, m_.lnc, machine_, topology);
+    return group;
+  }
+
+  /// Slots before those of the peers that collectives name.
+  [[nodiscard]] std::uint32_t fixed_peers() const { return kFirstExpertPeer + (m_.ep > m_.tp ? m_.ep - 1 : 0); }
+
+  [[nodiscard]] Seats seats_of(std::uint32_t g, std::uint32_t rank, std::uint32_t lane) const {
+    Seats seats;
+    seats.peers = collective::Peers(fixed_peers());
+    const std::uint32_t whole = g * m_.group_ranks + rank;
+    seats.by_kind[0] = {&tensor_[whole / m_.tp], whole % m_.tp * m_.lnc + lane};
+    if (m_.ep > m_.tp) seats.by_kind[1] = {&experts_[g], rank * m_.lnc + lane};
+    return seats;
+  }
+
+  [[nodiscard]] std::vector<CoreId> peers_of(std::uint32_t g, std::uint32_t rank, std::uint32_t lane,
+                                             const Seats& seats) const {
+    std::vector<CoreId> peers{m_.core(g, rank, m_.lnc == 1 ? lane : 1 - lane)};
+    if (m_.ep > m_.tp) {
+      for (std::uint32_t d = 1; d < m_.ep; ++d) peers.push_back(m_.core(g, (rank + d) % m_.ep, lane));
+    }
+    peers.insert(peers.end(), seats.peers.cores().begin(), seats.peers.cores().end());
+    return peers;
+  }
+
+  void write_lane(std::uint32_t lane, GroupPrograms& result) const {
+    Work work;
+    const LaneProgram draft = write(lane, seats_of(0, 0, lane), work);
+    result.rules.push_back(draft.rule);
+    result.pass_queries = draft.pass_queries;
+    Classes classes;
+    classes.events = draft.events;
+    for (std::uint32_t rank = 0; rank < m_.group_ranks; ++rank) {
+      const std::vector<std::uint32_t> registers = registers_of(draft, work, rank);
+      for (std::uint32_t g = 0; g < m_.groups; ++g) {
+        const CoreId core = m_.core(g, rank, lane);
+        Seats seats = seats_of(g, rank, lane);
+        std::vector<collective::Outline> outlines = outlines_of(draft, seats, classes.events);
+        result.collective_bytes += sent_bytes(draft, outlines);
+        result.cores[core.index()] = {nullptr, registers, peers_of(g, rank, lane, seats)};
+        classes.cores[std::move(outlines)].push_back({g, rank});
+      }
+    }
+    for (const auto& [outlines, members] : classes.cores) {
+      Seats seats = seats_of(members.front().group, members.front().rank, lane);
+      seats.events = classes.events;
+      const std::shared_ptr<const Program> program = write(lane, std::move(seats), work).program;
+      for (const RankOfGroup& r : members) result.cores[m_.core(r.group, r.rank, lane).index()].program = program;
+    }
+  }
+
+  struct RankOfGroup {
+    std::uint32_t group = 0, rank = 0;
+  };
+  /// Ranks by what they do in all collectives.
+  struct Classes {
+    std::map<std::vector<collective::Outline>, std::vector<RankOfGroup>> cores;
+    CommEvents events;  ///< that suffice for all: any rank may send to any other
+  };
+
+  /// What the core at `seats` does in the collectives of `lane`; whom it names is added to its peers, and `events` grow
+  /// to what it needs.
+  [[nodiscard]] std::vector<collective::Outline> outlines_of(const LaneProgram& lane, Seats& seats,
+                                                             CommEvents& events) const {
+    std::vector<collective::Outline> outlines(lane.calls.size());
+    for (std::size_t i = 0; i < outlines.size(); ++i) {
+      const CollectiveCall& call = lane.calls[i];
+      outline_of(call, seats, machine_, m_.lnc, outlines[i]);
+      std::uint32_t& of_site = events[{call.kind, call.site}];
+      of_site = std::max(of_site, outlines[i].events);
+    }
+    return outlines;
+  }
+
+  static std::uint64_t sent_bytes(const LaneProgram& lane, const std::vector<collective::Outline>& outlines) {
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < outlines.size(); ++i) {
+      std::uint64_t elements = 0;
+      for (const collective::Shape& shape : outlines[i].shapes) elements += shape.to != kSelf ? shape.count : 0;
+      bytes += lane.times[i] * elements * lane.calls[i].element_bytes;
+    }
+    return bytes;
+  }
+
+  /// Computes `work` if that was not done before.
+  LaneProgram write(std::uint32_t lane, Seats seats, Work& work) const;
+
+  [[nodiscard]] std::vector<std::uint32_t> registers_of(const LaneProgram& lane, const Work& work,
+                                                        std::uint32_t rank) const {
+    std::vector<std::uint32_t> registers(lane.registers);
+    for (std::uint64_t l = 0; l < s_.model.layers; ++l) {
+      set_moe(lane.at.moe, work.by_layer[l][rank], lane.frames[l], registers);
+      if (m_.ep > m_.tp) set_rows(lane.at, work.rows_by_layer[l], m_.group_ranks, rank, lane.frames[l], registers);
+    }
+    return registers;
+  }
+
+  const Settings& s_;
+  const Mapping& m_;
+  const MachineSpec& machine_;
+  const std::vector<LayerRouting>& routing_;
+  std::vector<CommGroup> tensor_, experts_;
+};
+
+LaneProgram ModelPrograms::write(std::uint32_t lane, Seats seats, Work& work) const {
+  LaneProgram written;
+  const bool decodes = s_.phase == Phase::kDecode;
+  ProgramBuilder program(decodes ? "decode" : "prefill");
+  const std::uint64_t tokens = decodes ? m_.batch_per_replica * m_.replicas_per_group() : s_.moe_block;
+  KernelWriter w(program, machine_, m_.lnc, lane,
+                 decodes ? decode_resident_bytes(s_, m_, machine_) : prefill_resident_bytes(s_, m_, machine_),
+                 ceil_div(s_.model.hidden, features_per_tile(machine_.core)) * tokens);
+  const std::unique_ptr<ModelWriter> phase =
+      decodes ? std::unique_ptr<ModelWriter>(std::make_unique<DecodeWriter>(w, s_, m_, seats))
+              : std::unique_ptr<ModelWriter>(std::make_unique<PrefillWriter>(w, s_, m_, seats));
+  ModelWriter& writer = *phase;
+  if (!decodes) {
+    PrefillAttention a;
+    a.keys = s_.prompt_tokens;
+    a.head_dim = s_.model.head_dim;
+    const std::uint64_t per_pass = queries_per_pass(w, a);
+    written.pass_queries = per_pass == 1 ? 0 : per_pass;  // 1: the keys fit, all queries pass at once
+  }
+  written.rule = rule_of(w, writer.expert_shape());
+  if (work.by_layer.empty()) work = list_work(s_, m_, routing_, written.rule);
+  const auto segment = [&](const char* name, std::uint64_t times, const std::function<void(SegmentBuilder&)>& body) {
+    const std::uint32_t index = program.segment(name, body);
+    written.times.resize(seats.calls.size(), times);
+    return index;
+  };
+  const auto layer = [&](const char* name, bool full, std::uint64_t times) {
+    return segment(name, times, [&](SegmentBuilder& b) { written.at = writer.layer(b, full, work.max_trips); });
+  };
+  const std::uint32_t embed = segment("embedding", 1, [&](SegmentBuilder& b) { writer.embedding(b); });
+  const std::uint32_t sliding = layer("layer_sliding", false, s_.model.layers - s_.model.full_layers());
+  const std::uint32_t full = layer("layer_full", true, s_.model.full_layers());
+  const std::uint32_t head = segment("head", 1, [&](SegmentBuilder& b) { writer.head(b); });
+  program.call(embed);
+  for (std::uint64_t l = 0; l < s_.model.layers; ++l) {
+    written.frames.push_back(program.call(s_.model.is_full(l) ? full : sliding));
+  }
+  program.call(head);
+  written.program = program.finish();
+  written.registers = written.frames.back() + written.program->segments[full].registers;
+  written.calls = std::move(seats.calls);
+  written.events = std::move(seats.events);
+  return written;
 }
+
+}  // namespace
 
 GroupPrograms model_programs(const Settings& s, const Mapping& m, const MachineSpec& machine,
                              const std::vector<LayerRouting>& routing) {
-  GroupPrograms result;
-  result.registers.resize(std::size_t{m.group_ranks} * m.lnc);
-  if (routing.front().tokens() == 0) {  // nothing in flight, nothing to do
-    result.by_lane.resize(m.lnc, ProgramBuilder("empty").finish());
-    result.rules.resize(m.lnc);
-    return result;
-  }
-  for (std::uint32_t lane = 0; lane < m.lnc; ++lane) {
-    const bool decodes = s.phase == Phase::kDecode;
-    ProgramBuilder program(decodes ? "decode" : "prefill");
-    const std::uint64_t tokens = decodes ? m.batch_per_replica * m.replicas_per_group() : s.moe_block;
-    KernelWriter w(program, machine, m.lnc, lane,
-                   decodes ? decode_resident_bytes(s, m, machine) : prefill_resident_bytes(s, m, machine),
-                   ceil_div(s.model.hidden, features_per_tile(machine.core)) * tokens);
-    const std::unique_ptr<ModelWriter> phase =
-        decodes ? std::unique_ptr<ModelWriter>(std::make_unique<DecodeWriter>(w, s, m))
-                : std::unique_ptr<ModelWriter>(std::make_unique<PrefillWriter>(w, s, m));
-    ModelWriter& writer = *phase;
-    if (!decodes) {
-      PrefillAttention a;
-      a.keys = s.prompt_tokens;
-      a.head_dim = s.model.head_dim;
-      const std::uint64_t per_pass = queries_per_pass(w, a);
-      result.pass_queries = per_pass == 1 ? 0 : per_pass;  // 1: the keys fit, all queries pass at once
-    }
-    result.rules.push_back(rule_of(w, writer.expert_shape()));
-    const Work work = list_work(s, m, routing, result.rules.back());
-    const std::uint32_t embed = program.segment("embedding", [&](SegmentBuilder& b) { writer.embedding(b); });
-    LayerRegisters at;
-    const auto layer = [&](bool full) {
-      return program.segment(full ? "layer_full" : "layer_sliding",
-                             [&](SegmentBuilder& b) { at = writer.layer(b, full, work.max_trips); });
-    };
-    const std::uint32_t sliding = layer(false);
-    const std::uint32_t full = layer(true);
-    const std::uint32_t head = program.segment("head", [&](SegmentBuilder& b) { writer.head(b); });
-    std::vector<std::uint32_t> frames;
-    program.call(embed);
-    for (std::uint64_t l = 0; l < s.model.layers; ++l)
-      frames.push_back(program.call(s.model.is_full(l) ? full : sliding));
-    program.call(head);
-    const std::shared_ptr<const Program> finished = program.finish();
-    const std::uint32_t size = frames.back() + finished->segments[full].registers;
-    for (std::uint32_t r = 0; r < m.group_ranks; ++r) {
-      std::vector<std::uint32_t>& registers = result.registers[std::size_t{r} * m.lnc + lane];
-      registers.resize(size);
-      for (std::uint64_t l = 0; l < s.model.layers; ++l) {
-        set_moe(at.moe, work.by_layer[l][r], frames[l], registers);
-        if (m.ep > m.tp) set_rows(at, work.rows_by_layer[l], m.group_ranks, r, frames[l], registers);
-      }
-    }
-    result.by_lane.push_back(finished);
-  }
-  return result;
+  if (routing.front().tokens() > 0) return ModelPrograms(s, m, machine, routing).all();
+  GroupPrograms nothing;  // in flight, so nothing to do
+  nothing.rules.resize(m.lnc);
+  nothing.cores.resize(m.used_cores(), {ProgramBuilder("empty").finish(), {}, {}});
+  return nothing;
 }
 
 }  // namespace trnsim

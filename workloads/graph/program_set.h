@@ -14,18 +14,14 @@
 
 namespace trnsim {
 
-/// What one group of ranks runs. All groups run the same: each replays the same routing sample.
+/// What the cores of a mapping run. All groups get the same work: each replays the same routing sample. Their programs
+/// are the same as well, unless they stand on chips that are connected in another way.
 struct GroupPrograms {
-  std::vector<std::shared_ptr<const Program>> by_lane;  ///< program of physical core `lane` of every rank
-  std::vector<std::vector<std::uint32_t>> registers;    ///< by rank, then lane: rank * lnc + lane
-  std::uint64_t pass_queries = 0;                       ///< prefill: queries per pass over the keys; 0 = all at once
-  std::vector<EntryRule> rules;                         ///< by lane: how its experts' tokens were cut
+  std::vector<CoreJob> cores;          ///< by physical core, idle ones left out at the end
+  std::uint64_t pass_queries = 0;      ///< prefill: queries per pass over the keys; 0 = all at once
+  std::vector<EntryRule> rules;        ///< by lane: how its experts' tokens were cut
+  std::uint64_t collective_bytes = 0;  ///< sent in collectives of a fixed size, all cores together
 };
-
-/// Peer tables: index 0 is the other core of the logical core (or itself); then the ranks of the tensor-parallel
-/// group at distance 1, 2, ...; then, where experts are shared by replicas, those of the expert group.
-[[nodiscard]] std::vector<CoreId> peers_of(const Mapping& mapping, std::uint32_t group, std::uint32_t rank,
-                                           std::uint32_t lane);
 
 /// One decode step or prefill of the whole model. `routing` has one entry per layer, over the tokens of a group.
 [[nodiscard]] GroupPrograms model_programs(const Settings& settings, const Mapping& mapping, const MachineSpec& machine,

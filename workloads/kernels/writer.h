@@ -28,10 +28,10 @@ enum class Queue : std::uint8_t {
   kTiles,         ///< sync: activations by tile, HBM to SBUF
   kTurn,          ///< gpsimd: transposes, SBUF to SBUF
   kSpill,         ///< scalar: intermediate results, SBUF to HBM
-  kStage,         ///< collective: SBUF to HBM
-  kUnstage,       ///< collective: HBM to SBUF and local sums
-  kMessages,      ///< collective: to other ranks; two queues
+  kStage,         ///< collective: to and from the memory that messages leave from, and what else stays on the core
+  kMessages,      ///< collective: to other ranks; one queue per stream
   kMessages2,
+  kMessages3,
 };
 
 /// Features of an activation that one tile holds, one per partition.

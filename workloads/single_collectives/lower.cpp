@@ -4,9 +4,9 @@
 
 #include "models/mechanism/error.h"
 #include "workloads/collectives/algorithms/list.h"
+#include "workloads/collectives/choice.h"
 #include "workloads/collectives/emit.h"
 #include "workloads/graph/facts.h"
-#include "workloads/single_collectives/choice.h"
 #include "workloads/single_collectives/group.h"
 #include "workloads/single_collectives/single_collectives.h"
 
@@ -39,22 +39,6 @@ Task task_of(const SettingReader& read, const MachineSpec& machine, std::uint64_
   if (task.collective == Collective::kPermute) task.shift = read.degree("shift");
   if (task.collective == Collective::kBroadcast) task.root = read.degree("root");
   return task;
-}
-
-const Algorithm& chosen(const SettingReader& read, const Place& place, const Task& task, const MachineSpec& machine) {
-  if (read.is_auto("algorithm")) return algorithm_for(place, task, read.count("bytes"), machine.core.collective);
-  const WorkloadParameter& parameter = read.need("algorithm");
-  const Algorithm* algorithm = collective::find_algorithm(parameter.value);
-  if (algorithm == nullptr) {
-    std::string list;
-    for (const Algorithm* known : collective::algorithms())
-      list += (list.empty() ? "" : ", ") + std::string(known->name);
-    throw InputError(parameter.place + ": unknown algorithm '" + parameter.value + "'; use " + list + " or auto");
-  }
-  if (const std::string why = collective::refusal(*algorithm, place, task); !why.empty()) {
-    throw InfeasibleError("algorithm=" + parameter.value + ": " + why);
-  }
-  return *algorithm;
 }
 
 /// A kernel and a framework move operands into a buffer that all ranks may write to, and results out of it.
@@ -92,20 +76,21 @@ LoweredWorkload lower_collective(const SettingReader& read, const MachineSpec& m
   operands.memory = read.space("collective_memory", "hbm", Space::kHbm);
   const Task task = task_of(read, machine, operands.element_bytes);
   if (kIntervals[level] != Interval::kSteady) copy_through_buffer(operands, task, groups.front().size(), lnc);
+  const Algorithm* forced = forced_algorithm(read, "algorithm");
   LoweredWorkload lowered;
   lowered.job.cores.resize(machine.cores());
   for (const RankGroup& group : groups) {
     const Place place = place_of(group, lnc, machine, topology);
-    const Algorithm& algorithm = chosen(read, place, task, machine);
-    const auto core_of = [&](std::uint32_t member) { return CoreId(group[member / lnc] * lnc + member % lnc); };
-    collective::Emitter emitter(machine, operands, std::string(algorithm.name), core_of);
+    const Algorithm& algorithm = algorithm_for(place, task, read.count("bytes"), machine.core.collective, forced);
+    const auto core = [&](std::uint32_t member) { return core_of(group, lnc, member); };
+    collective::Emitter emitter(machine, operands, std::string(algorithm.name), core);
     ReplicaGroup replica;
     Script script(0);
     for (std::uint32_t member = 0; member < place.members(); ++member) {
       script.restart(member);
       algorithm.write(place, task, script);
-      lowered.job.cores[core_of(member).index()] = emitter.job_of(script);
-      replica.cores.push_back(core_of(member));
+      lowered.job.cores[core(member).index()] = emitter.job_of(script);
+      replica.cores.push_back(core(member));
     }
     std::sort(replica.cores.begin(), replica.cores.end());
     lowered.job.replicas.push_back(std::move(replica));

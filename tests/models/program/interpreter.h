@@ -142,8 +142,12 @@ class Interpreter {
     const CoreJob& job = job_.cores[c];
     const Transfer& transfer = job.program->segments[job.program->calls[cursor.call].segment].transfers[i.transfer];
     if (transfer.on_delivery.count == 0) return;
-    const std::size_t to = transfer.peer == kSelf ? c : job.peers.at(transfer.peer).index();
-    cores_.at(to).semaphores.at(transfer.on_delivery.semaphore) += transfer.on_delivery.count;
+    const auto core = [&](std::uint32_t peer) { return peer == kSelf ? c : job.peers.at(peer).index(); };
+    const auto count_at = [&](std::size_t to) {
+      cores_.at(to).semaphores.at(transfer.on_delivery.semaphore) += transfer.on_delivery.count;
+    };
+    count_at(core(transfer.peer));
+    if (transfer.copy_peer != kSelf) count_at(core(transfer.copy_peer));
   }
 
   std::string waits_at(std::size_t c, std::size_t e) {

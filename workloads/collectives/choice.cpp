@@ -1,5 +1,6 @@
-#include "workloads/single_collectives/choice.h"
+#include "workloads/collectives/choice.h"
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -43,12 +44,27 @@ std::vector<std::string_view> preferred(const Place& place, const Task& task, st
 }  // namespace
 
 const Algorithm& algorithm_for(const Place& place, const Task& task, std::uint64_t bytes,
-                               const CollectiveCoreSpec& spec) {
+                               const CollectiveCoreSpec& spec, const Algorithm* forced) {
+  if (forced != nullptr) {
+    const std::string why = collective::refusal(*forced, place, task);
+    if (!why.empty()) throw InfeasibleError("algorithm " + std::string(forced->name) + ": " + why);
+    return *forced;
+  }
   for (const std::string_view name : preferred(place, task, bytes, spec)) {
     const Algorithm* algorithm = collective::find_algorithm(name);
     if (algorithm != nullptr && collective::refusal(*algorithm, place, task).empty()) return *algorithm;
   }
   throw InvariantError("some algorithm fits every collective");
+}
+
+const Algorithm* forced_algorithm(const SettingReader& read, std::string_view name) {
+  if (read.is_auto(name)) return nullptr;
+  const WorkloadParameter& parameter = read.need(name);
+  const Algorithm* algorithm = collective::find_algorithm(parameter.value);
+  if (algorithm != nullptr) return algorithm;
+  std::string list;
+  for (const Algorithm* known : collective::algorithms()) list += (list.empty() ? "" : ", ") + std::string(known->name);
+  throw InputError(parameter.place + ": unknown algorithm '" + parameter.value + "'; use " + list + " or auto");
 }
 
 }  // namespace trnsim
