@@ -17,6 +17,7 @@ constexpr std::array kFabrics = [] {
   return names;
 }();
 constexpr std::array<std::string_view, 3> kSharedPorts = {"none", "fast_modes", "all"};
+constexpr std::array<std::string_view, 3> kPsumPorts = {"none", "same_bank", "all"};
 constexpr std::array<std::string_view, 2> kReadings = {"lanes", "level_table"};
 constexpr std::array<std::string_view, 2> kRules = {"enforce", "report"};
 constexpr std::array<std::string_view, 2> kSbufCollectives = {"any", "reduce_and_gather"};
@@ -58,6 +59,9 @@ void assign(FabricKind& field, const Value& value) {
 void assign(SharedPort& field, const Value& value) {
   field =
       static_cast<SharedPort>(std::find(kSharedPorts.begin(), kSharedPorts.end(), value.word) - kSharedPorts.begin());
+}
+void assign(PsumPort& field, const Value& value) {
+  field = static_cast<PsumPort>(std::find(kPsumPorts.begin(), kPsumPorts.end(), value.word) - kPsumPorts.begin());
 }
 void assign(LinkReading& field, const Value& value) {
   field = value.word == "lanes" ? LinkReading::kLanes : LinkReading::kLevelTable;
@@ -121,7 +125,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"core.partitions", Dimension::kCount, 1, 4096, "partitions of SBUF and PSUM", Applies::kAlways, TRNSIM_FIELD(core.partitions)},
     {"core.psum.banks", Dimension::kCount, 1, 1024, "PSUM banks", Applies::kAlways, TRNSIM_FIELD(core.psum_banks)},
     {"core.psum.per_partition", Dimension::kCapacity, 1, 1e9, "PSUM of a partition", Applies::kAlways, TRNSIM_FIELD(core.psum_per_partition)},
-    {"core.psum.shared_port", Dimension::kWord, 0, 1, "whether vector and scalar take turns at PSUM", Applies::kAlways, TRNSIM_FIELD(core.psum_port), kYesNo},
+    {"core.psum.shared_port", Dimension::kWord, 0, 2, "instructions of vector and scalar that take turns at PSUM", Applies::kAlways, TRNSIM_FIELD(core.psum_port), kPsumPorts},
     {"core.sbuf.per_partition", Dimension::kCapacity, 1, 1e9, "SBUF of a partition that kernels may use", Applies::kAlways, TRNSIM_FIELD(core.sbuf_per_partition)},
     {"core.sbuf.shared_port", Dimension::kWord, 0, 2, "instructions of vector and GpSimd that take turns at SBUF", Applies::kAlways, TRNSIM_FIELD(core.sbuf_port), kSharedPorts},
     {"core.scalar.clock", Dimension::kFrequency, 1e6, 1e11, "clock of the scalar engine", Applies::kAlways, TRNSIM_FIELD(core.scalar.clock)},
@@ -134,6 +138,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"core.scalar.sbuf_overhead", Dimension::kTime, 0, 1e12, "added where the source is in SBUF", Applies::kAlways, TRNSIM_FIELD(core.scalar.sbuf_overhead)},
     {"core.scalar.table_load", Dimension::kTime, 0, 1e12, "time to load the table of another function", Applies::kAlways, TRNSIM_FIELD(core.scalar.table_load)},
     {"core.tensor.clock", Dimension::kFrequency, 1e6, 1e11, "clock of the tensor array", Applies::kAlways, TRNSIM_FIELD(core.tensor.clock)},
+    {"core.tensor.column_tiles", Dimension::kCount, 1, 64, "groups of array columns that matmuls run in side by side, at most", Applies::kAlways, TRNSIM_FIELD(core.tensor.column_tiles)},
     {"core.tensor.columns", Dimension::kCount, 1, 4096, "stationary columns of the array", Applies::kAlways, TRNSIM_FIELD(core.tensor.columns)},
     {"core.tensor.drain", Dimension::kCount, 0, 4096, "array cycles from the last row to its result", Applies::kAlways, TRNSIM_FIELD(core.tensor.drain)},
     {"core.tensor.fill", Dimension::kTime, 0, 1e12, "end of issue to result visible, beyond the drain", Applies::kAlways, TRNSIM_FIELD(core.tensor.fill)},
@@ -151,7 +156,9 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"core.tensor.minimum_interval", Dimension::kCount, 0, 4096, "cycles between two matmuls at least", Applies::kAlways, TRNSIM_FIELD(core.tensor.minimum_interval)},
     {"core.tensor.mx_rows", Dimension::kCount, 0, 16384, "contraction depth of one MXFP8 pass; 0 = no microscaling", Applies::kAlways, TRNSIM_FIELD(core.tensor.mx_rows)},
     {"core.tensor.mxfp4_rows", Dimension::kCount, 0, 16384, "contraction depth of one MXFP4 pass; 0 = no microscaling", Applies::kAlways, TRNSIM_FIELD(core.tensor.mxfp4_rows)},
+    {"core.tensor.row_tiles", Dimension::kCount, 1, 64, "groups of array rows that matmuls run in side by side, at most", Applies::kAlways, TRNSIM_FIELD(core.tensor.row_tiles)},
     {"core.tensor.rows", Dimension::kCount, 1, 4096, "contraction depth of one BF16 pass", Applies::kAlways, TRNSIM_FIELD(core.tensor.rows)},
+    {"core.tensor.sparse_inputs", Dimension::kCount, 0, 16, "moving elements per row and cycle that structured-sparse weights pick from; 0 = no sparsity", Applies::kAlways, TRNSIM_FIELD(core.tensor.sparse_inputs)},
     {"core.tensor.weight_load", Dimension::kCount, 0, 4096, "cycles to load a full stationary tile", Applies::kAlways, TRNSIM_FIELD(core.tensor.weight_load)},
     {"core.tensor.weight_load_completion", Dimension::kTime, 0, 1e12, "end of occupancy of a weight load to its end", Applies::kAlways, TRNSIM_FIELD(core.tensor.weight_load_completion)},
     {"core.tensor.weight_load_fp32", Dimension::kCount, 0, 4096, "cycles to load a full stationary tile of FP32", Applies::kAlways, TRNSIM_FIELD(core.tensor.weight_load_fp32)},
@@ -183,6 +190,8 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"dma.packet", Dimension::kCapacity, 1, 1e9, "a descriptor is cut into packets of at most this", Applies::kAlways, TRNSIM_FIELD(dma.packet)},
     {"dma.packet_overhead", Dimension::kTime, 0, 1e12, "a packet from start to end, beyond its bytes on the wire", Applies::kAlways, TRNSIM_FIELD(dma.packet_overhead)},
     {"dma.prebuilt_issue", Dimension::kTime, 0, 1e12, "engine time to start a prebuilt ring", Applies::kAlways, TRNSIM_FIELD(dma.prebuilt_issue)},
+    {"dma.qos_classes", Dimension::kCount, 1, 16, "classes of service of DMA traffic; 1 = queues take turns", Applies::kAlways, TRNSIM_FIELD(dma.qos_classes)},
+    {"dma.qos_ratio", Dimension::kFraction, 1, 1000, "bandwidth that a class gets for what the next lower one gets where both wait", Applies::kAlways, TRNSIM_FIELD(dma.qos_ratio)},
     {"dma.queues_per_engine", Dimension::kCount, 1, 256, "queues per DMA engine", Applies::kAlways, TRNSIM_FIELD(dma.queues_per_engine)},
     {"dma.read_latency", Dimension::kTime, 0, 1e12, "first byte of a transfer that reads HBM", Applies::kAlways, TRNSIM_FIELD(dma.read_latency)},
     {"dma.ring_descriptors", Dimension::kCount, 32, 16777200, "descriptors that a DMA queue holds", Applies::kAlways, TRNSIM_FIELD(dma.ring_descriptors)},

@@ -1,6 +1,7 @@
 #include "models/dma/dma_engines.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "models/mechanism/error.h"
 
@@ -31,6 +32,7 @@ DmaEngines::DmaEngines(CoreId core, const DmaSpec& spec, const StackShare& stack
 
 void DmaEngines::submit(Time at, const TransferRequest& request) {
   check(request.transfer->queue < queues_.size(), "a DMA queue number is below the number of queues");
+  check(request.transfer->qos < spec_.qos_classes, "a transfer has a class of service that the machine has");
   if (free_slots_.empty()) {
     free_slots_.push_back(static_cast<std::uint32_t>(slots_.size()));
     slots_.emplace_back();
@@ -79,18 +81,26 @@ void DmaEngines::start_head(Time now, std::size_t queue) {
   count(slot.request, bytes);
   if (transfer.partner_reads > 0) {
     ++slot.unread;
-    remote_.read_beside(now, slot.request.partner, Bytes(bytes), transfer.partner_reads, *this, completion_of(index));
+    remote_.read_beside(now, slot.request.partner, Bytes(bytes), transfer.partner_reads, turn(transfer), *this,
+                        completion_of(index));
   }
   const double weight = engine_weight(slot.request, bytes);
-  std::array<Demand, 2> demands{};
-  std::size_t demand_count = 0;
-  demands[demand_count++] = {engines_, weight};
+  FlowDemand flow;
+  flow.bytes = Bytes(bytes);
+  flow.turn = turn(transfer);
+  flow.demands[flow.demand_count++] = {engines_, weight};
   const Demand stack = stack_demand(transfer, remote);
-  if (stack.weight > 0) demands[demand_count++] = stack;
+  if (stack.weight > 0) flow.demands[flow.demand_count++] = stack;
   const std::uint64_t most =
       transfer.engines == 0 ? spec_.engines : std::min<std::uint64_t>(transfer.engines, spec_.engines);
   const std::uint64_t used = std::clamp<std::uint64_t>(transfer.descriptors(slot.request.repeat), 1, most);
-  stack_.network->start_flow(now, Bytes(bytes), pace(used, weight), demands, demand_count, *this, completion_of(index));
+  flow.cap = pace(used, weight);
+  stack_.network->start_flow(now, flow, *this, completion_of(index));
+}
+
+double DmaEngines::turn(const Transfer& transfer) const {
+  const Bytes packet = transfer.traffic == Traffic::kCollective ? spec_.collective_packet : spec_.packet;
+  return static_cast<double>(packet.count()) * std::pow(spec_.qos_ratio, spec_.qos_classes - 1 - transfer.qos);
 }
 
 /// Of a transfer on `engines` of the engines, each byte of which takes `weight` of theirs.
@@ -154,6 +164,7 @@ void DmaEngines::begin_delivery(Time now, std::uint32_t index, std::uint64_t byt
   delivery.destination = remote ? request.destination : request.copy;
   delivery.copy = request.copy != core_ ? request.copy : delivery.destination;
   delivery.space = request.transfer->destination;
+  delivery.turn = turn(*request.transfer);
   delivery.on_delivery = request.transfer->on_delivery;
   delivery.order = next_order();
   if (delivery.copy != delivery.destination) delivery.copy_order = next_order();

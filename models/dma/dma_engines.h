@@ -17,10 +17,12 @@ namespace trnsim {
 /// The DMA engines of a core, which interleave its queues.
 ///
 /// Hardware: a transfer is cut into descriptors that are dealt over the engines; each engine serves its queues round
-/// robin at packet boundaries; a queue is in order. Timing: a transfer reaches its queue `dispatch` after issue. At the
-/// head of the queue it runs as a fair-shared flow with
+/// robin at packet boundaries, so that a queue with larger packets gets more; where there are classes of service, the
+/// queues of a class together ahead of the lower ones. A queue is in order. Timing: a transfer reaches its queue
+/// `dispatch` after issue. At the head of the queue it runs as a fair-shared flow with
 ///   engine work = reads * bytes + descriptors * descriptor time * engine bandwidth, over min(engines, descriptors)
-///   engines, and takes its bytes from the HBM stack at the same time where source or destination is local HBM.
+///   engines, and takes its bytes from the HBM stack at the same time where source or destination is local HBM. Flows
+///   that meet share in the ratio packet size x qos_ratio ^ (classes below theirs).
 /// Its completion is visible `first-byte latency + notify` after the last byte; of a transfer to another core, `notify`
 /// after the last byte is written there. The queue goes on when the last byte has left.
 /// A transfer may read from a second core of its chip (inline reduction) and be written to a second core beside its
@@ -81,6 +83,8 @@ class DmaEngines final : public DmaPort, private EventTarget {
   [[nodiscard]] Time first_byte(const Transfer& transfer) const;
   [[nodiscard]] std::uint64_t packets(const Transfer& transfer, std::uint64_t repeat) const;
   [[nodiscard]] BytesPerSecond pace(std::uint64_t engines, double weight) const;
+  /// Of the flow of `transfer`, see FlowDemand.
+  [[nodiscard]] double turn(const Transfer& transfer) const;
   [[nodiscard]] Demand stack_demand(const Transfer& transfer, bool remote) const;
   /// Engine bandwidth taken per byte of the transfer.
   [[nodiscard]] double engine_weight(const TransferRequest& request, std::uint64_t bytes) const;

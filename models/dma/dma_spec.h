@@ -14,6 +14,8 @@ struct DmaSpec {
   BytesPerSecond engine_bandwidth;        ///< sustained, of one engine
   Time descriptor;                        ///< engine time per packet beyond its bytes
   Bytes max_descriptor;                   ///< payload of one descriptor
+  std::uint32_t qos_classes = 1;          ///< classes of service; 1 = queues take turns
+  double qos_ratio = 1;                   ///< bandwidth that a class gets for what the next lower one gets
   Bytes packet;                           ///< a descriptor is cut into packets of at most this
   Bytes collective_packet;                ///< the same of collectives
   Time packet_overhead;                   ///< of a packet from start to end, beyond its bytes on the wire

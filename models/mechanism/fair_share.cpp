@@ -14,6 +14,9 @@ double per_picosecond(BytesPerSecond rate) {
   return static_cast<double>(rate.count()) / static_cast<double>(kPicosecondsPerSecond);
 }
 
+/// Not while things stay as they are: the end of a flow that others leave next to nothing.
+constexpr double kFarOff = static_cast<double>(std::numeric_limits<std::int64_t>::max() / 2);
+
 }  // namespace
 
 std::uint32_t FairShare::add_resource(const std::array<BytesPerSecond, kUseKindSets>& by_kinds) {
@@ -29,16 +32,16 @@ std::uint32_t FairShare::add_resource(const std::array<BytesPerSecond, kUseKindS
   return static_cast<std::uint32_t>(capacity_.size() - 1);
 }
 
-void FairShare::start(Time now, Bytes bytes, BytesPerSecond cap, const std::array<Demand, 2>& demands,
-                      std::size_t demand_count, std::uint64_t token) {
-  check(bytes.count() > 0, "a flow has at least one byte");
+void FairShare::start(Time now, const FlowDemand& demand, std::uint64_t token) {
+  check(demand.bytes.count() > 0, "a flow has at least one byte");
   Flow flow;
   flow.token = token;
   flow.anchor = now;
-  flow.remaining = static_cast<double>(bytes.count());
-  flow.cap = per_picosecond(cap);
-  flow.demands = demands;
-  flow.demand_count = demand_count;
+  flow.remaining = static_cast<double>(demand.bytes.count());
+  flow.cap = per_picosecond(demand.cap);
+  flow.turn = demand.turn;
+  flow.demands = demand.demands;
+  flow.demand_count = demand.demand_count;
   flows_.push_back(flow);
   share(now);
 }
@@ -68,29 +71,37 @@ void FairShare::settle(Flow& flow, double rate) {
   flow.share = rate;
   for (std::size_t i = 0; i < flow.demand_count; ++i) {
     used_[flow.demands[i].resource] += flow.demands[i].weight * rate;
-    open_weight_[flow.demands[i].resource] -= flow.demands[i].weight;
+    open_weight_[flow.demands[i].resource] -= flow.demands[i].weight * flow.pull;
   }
 }
 
-void FairShare::share(Time now) {
+// Turns count relative to the longest, so that equal ones, whatever they are, give the same rates.
+void FairShare::open_all() {
+  double longest = 0;
+  for (const Flow& flow : flows_) longest = std::max(longest, flow.turn);
   std::fill(used_.begin(), used_.end(), 0.0);
   std::fill(open_weight_.begin(), open_weight_.end(), 0.0);
   std::fill(kinds_.begin(), kinds_.end(), kPlainUse);
   for (Flow& flow : flows_) {
     flow.settled = false;
+    flow.pull = flow.turn / longest;
     for (std::size_t i = 0; i < flow.demand_count; ++i) {
       const Demand& demand = flow.demands[i];
-      open_weight_[demand.resource] += demand.weight;
+      open_weight_[demand.resource] += demand.weight * flow.pull;
       kinds_[demand.resource] |= demand.kinds;
     }
   }
   for (std::size_t r = 0; r < rates_.size(); ++r) capacity_[r] = rates_[r][kinds_[r]];
+}
+
+void FairShare::share(Time now) {
+  open_all();
   std::size_t open = flows_.size();
   while (open > 0) {
     // The common level rises until the first cap or the first full resource.
     double level = std::numeric_limits<double>::infinity();
     for (const Flow& flow : flows_) {
-      if (!flow.settled) level = std::min(level, flow.cap);
+      if (!flow.settled) level = std::min(level, flow.cap / flow.pull);
     }
     std::uint32_t full = std::numeric_limits<std::uint32_t>::max();
     for (const Flow& flow : flows_) {
@@ -106,10 +117,11 @@ void FairShare::share(Time now) {
     }
     for (Flow& flow : flows_) {
       if (flow.settled) continue;
-      bool stops = full == std::numeric_limits<std::uint32_t>::max() && flow.cap <= level;
+      const bool capped = flow.cap / flow.pull <= level;
+      bool stops = full == std::numeric_limits<std::uint32_t>::max() && capped;
       for (std::size_t i = 0; i < flow.demand_count; ++i) stops |= flow.demands[i].resource == full;
       if (!stops) continue;
-      settle(flow, level);
+      settle(flow, capped ? flow.cap : level * flow.pull);
       --open;
     }
   }
@@ -121,7 +133,7 @@ void FairShare::share(Time now) {
     flow.anchor = now;
     flow.rate = flow.share;
     check(flow.rate > 0, "every flow gets a share");
-    flow.finish = now + Time(static_cast<std::int64_t>(std::ceil(flow.remaining / flow.rate)));
+    flow.finish = now + Time(static_cast<std::int64_t>(std::min(kFarOff, std::ceil(flow.remaining / flow.rate))));
   }
 }
 

@@ -28,13 +28,22 @@ struct Demand {
   UseKinds kinds = kPlainUse;
 };
 
-/// Max-min fair sharing of a few resources by a few flows.
+/// What a flow moves and needs for it.
+struct FlowDemand {
+  Bytes bytes;
+  BytesPerSecond cap = kUnlimited;  ///< of its own rate
+  std::array<Demand, 2> demands{};
+  std::size_t demand_count = 0;
+  double turn = 1;  ///< bytes that it gets where others in the same place get as many as their turns say
+};
+
+/// Weighted max-min fair sharing of a few resources by a few flows.
 ///
-/// Every flow runs at one rate on all its resources at once (they are stages of one pipeline). Rates are the
-/// max-min fair ones: all rise together until a resource is full (sum of weight * rate = capacity) or a flow reaches
-/// its own cap; those flows stop, the others go on. This is the fluid limit of round robin at packet boundaries. A flow
-/// whose rate does not change finishes at start + ceil(bytes / rate), rounded once. Leaves out: packet granularity,
-/// hence the order within one packet time.
+/// Every flow runs at one rate on all its resources at once (they are stages of one pipeline). Rates rise together, in
+/// the ratio of the flows' turns, until a resource is full (sum of weight * rate = capacity) or a flow reaches its own
+/// cap; those flows stop, the others go on. This is the fluid limit of round robin in which every flow sends `turn`
+/// bytes in its turn. A flow whose rate does not change finishes at start + ceil(bytes / rate), rounded once. Leaves
+/// out: packet granularity, hence the order within one packet time.
 class FairShare {
  public:
   /// Adds a resource of `rate`; returns its number.
@@ -42,10 +51,9 @@ class FairShare {
   /// Adds one whose rate is `by_kinds[k]` while the kinds of its flows together are `k`.
   std::uint32_t add_resource(const std::array<BytesPerSecond, kUseKindSets>& by_kinds);
 
-  /// Starts a flow at `now`. `cap` limits its rate. `token` comes back on completion.
-  /// REQUIRES: now not before earlier calls; bytes > 0; at least one demand or a positive cap.
-  void start(Time now, Bytes bytes, BytesPerSecond cap, const std::array<Demand, 2>& demands, std::size_t demand_count,
-             std::uint64_t token);
+  /// Starts a flow at `now`. `token` comes back on completion.
+  /// REQUIRES: now not before earlier calls; bytes > 0; turn > 0; at least one demand or a cap.
+  void start(Time now, const FlowDemand& demand, std::uint64_t token);
 
   [[nodiscard]] bool idle() const { return flows_.empty(); }
   /// When the next flow finishes. REQUIRES: not idle().
@@ -61,14 +69,17 @@ class FairShare {
     double remaining = 0;  ///< bytes
     double rate = 0;       ///< bytes per picosecond
     double cap = 0;
+    double turn = 1;
     Time finish;
     std::array<Demand, 2> demands{};
     std::size_t demand_count = 0;
     bool settled = false;  ///< scratch of share()
+    double pull = 0;       ///< scratch of share(): its turn, of the longest
     double share = 0;      ///< scratch of share()
   };
 
   void share(Time now);
+  void open_all();
   [[nodiscard]] double level_of(std::uint32_t resource) const;
   void settle(Flow& flow, double rate);
 

@@ -9,8 +9,7 @@ void FlowNetwork::at(Time time, std::uint64_t order, EventTarget& target, std::u
   if (!running_) rearm_();
 }
 
-void FlowNetwork::start_flow(Time now, Bytes bytes, BytesPerSecond cap, const std::array<Demand, 2>& demands,
-                             std::size_t demand_count, EventTarget& target, std::uint64_t argument) {
+void FlowNetwork::start_flow(Time now, const FlowDemand& demand, EventTarget& target, std::uint64_t argument) {
   if (free_tokens_.empty()) {
     free_tokens_.push_back(static_cast<std::uint32_t>(flow_calls_.size()));
     flow_calls_.emplace_back();
@@ -18,7 +17,7 @@ void FlowNetwork::start_flow(Time now, Bytes bytes, BytesPerSecond cap, const st
   const std::uint32_t token = free_tokens_.back();
   free_tokens_.pop_back();
   flow_calls_[token] = {&target, argument};
-  shares_.start(now, bytes, cap, demands, demand_count, token);
+  shares_.start(now, demand, token);
   if (!running_) rearm_();
 }
 

@@ -33,8 +33,7 @@ class FlowNetwork {
   void at(Time time, std::uint64_t order, EventTarget& target, std::uint64_t argument);
 
   /// Starts a flow now; target.on_event(end, argument) when its last byte has passed.
-  void start_flow(Time now, Bytes bytes, BytesPerSecond cap, const std::array<Demand, 2>& demands,
-                  std::size_t demand_count, EventTarget& target, std::uint64_t argument);
+  void start_flow(Time now, const FlowDemand& demand, EventTarget& target, std::uint64_t argument);
 
   [[nodiscard]] bool idle() const { return events_.empty() && shares_.idle(); }
   /// REQUIRES: not idle().

@@ -67,9 +67,10 @@ void HbmStack::receive(Time head, Delivery& delivery, CorePort& receiver) {
   network_.at(head, delivery.order, *this, head_of(slot));
 }
 
-void HbmStack::read(Time now, Bytes bytes, std::uint32_t times, EventTarget& target, std::uint64_t argument) {
+void HbmStack::read(Time now, Bytes bytes, std::uint32_t times, double turn, EventTarget& target,
+                    std::uint64_t argument) {
   const std::array<Demand, 2> demands{Demand{bandwidth_, static_cast<double>(times), kReading}, Demand{}};
-  network_.start_flow(now, bytes, spec_.bandwidth, demands, 1, target, argument);
+  network_.start_flow(now, {bytes, spec_.bandwidth, demands, 1, turn}, target, argument);
 }
 
 void HbmStack::on_event(Time now, std::uint64_t argument) {
@@ -90,7 +91,7 @@ void HbmStack::head_arrives(Time now, std::uint32_t slot) {
   }
   written_bytes_ += delivery.bytes.count();
   const std::array<Demand, 2> demands{Demand{bandwidth_, 1.0, kWriting}, Demand{}};
-  network_.start_flow(now, delivery.bytes, spec_.bandwidth, demands, 1, *this, write_of(slot));
+  network_.start_flow(now, {delivery.bytes, spec_.bandwidth, demands, 1, delivery.turn}, *this, write_of(slot));
 }
 
 void HbmStack::written(Time now, std::uint32_t slot) {

@@ -31,8 +31,8 @@ class HbmStack : public sc_core::sc_module, private EventTarget, private TailLis
   /// Calls `receiver.delivered` and `done` when all of it has arrived.
   void receive(Time head, Delivery& delivery, CorePort& receiver);
 
-  /// Reads `bytes`, `times` times, for DMA engines that are not attached to this stack.
-  void read(Time now, Bytes bytes, std::uint32_t times, EventTarget& target, std::uint64_t argument);
+  /// Reads `bytes`, `times` times, for DMA engines that are not attached to this stack, with turns of `turn` bytes.
+  void read(Time now, Bytes bytes, std::uint32_t times, double turn, EventTarget& target, std::uint64_t argument);
 
   /// Told when a delivery is complete, to release what carried it.
   using Done = std::function<void(Delivery&)>;

@@ -23,12 +23,15 @@ struct TensorSpec {
   std::uint32_t fp32_passes = 0;       ///< passes per FP32 matmul, each with weights of its own
   std::uint32_t fp32_row_cycles = 0;   ///< cycles per moving row in FP32
   std::uint32_t fp32_transpose_passes = 0;
-  std::uint32_t fp8_rows = 0;    ///< contraction depth of one FP8 pass
-  std::uint32_t mx_rows = 0;     ///< contraction depth of one MXFP8 pass; 0 = no microscaling
-  std::uint32_t mxfp4_rows = 0;  ///< contraction depth of one MXFP4 pass; 0 = no microscaling
-  Time fill;                     ///< end of issue to result visible, beyond the drain
-  std::uint32_t drain = 0;       ///< array cycles from the last row to its result
-  bool limiter = false;          ///< dI/dt limiter present
+  std::uint32_t fp8_rows = 0;       ///< contraction depth of one FP8 pass
+  std::uint32_t mx_rows = 0;        ///< contraction depth of one MXFP8 pass; 0 = no microscaling
+  std::uint32_t mxfp4_rows = 0;     ///< contraction depth of one MXFP4 pass; 0 = no microscaling
+  std::uint32_t sparse_inputs = 0;  ///< moving elements per row and cycle that sparse weights pick from; 0 = none can
+  std::uint32_t row_tiles = 1;      ///< groups of rows that matmuls of their own can run in, at most
+  std::uint32_t column_tiles = 1;   ///< the same of columns
+  Time fill;                        ///< end of issue to result visible, beyond the drain
+  std::uint32_t drain = 0;          ///< array cycles from the last row to its result
+  bool limiter = false;             ///< dI/dt limiter present
   Time limiter_window;
   double limiter_open = 0;      ///< activity of a window above which the next runs at full rate
   double limiter_close = 0;     ///< activity of a window below which the next is limited
@@ -90,6 +93,8 @@ struct GpSimdSpec {
 
 /// Which instructions of vector and GpSimd take turns at SBUF.
 enum class SharedPort : std::uint8_t { kNone, kFastModes, kAll };
+/// Which instructions of vector and scalar take turns at PSUM: those in one bank, or all.
+enum class PsumPort : std::uint8_t { kNone, kSameBank, kAll };
 
 /// Sequencing: what it costs to hand over between engines.
 struct ControlSpec {
@@ -123,7 +128,7 @@ struct CoreSpec {
   Bytes psum_per_partition;
   std::uint32_t psum_banks = 0;
   SharedPort sbuf_port = SharedPort::kNone;  ///< kFastModes: vector takes it in its fast modes only
-  bool psum_port = false;                    ///< vector and scalar take turns at PSUM
+  PsumPort psum_port = PsumPort::kNone;
   /// One bank in one partition.
   [[nodiscard]] Bytes psum_bank() const { return Bytes(psum_per_partition.count() / psum_banks); }
   /// Moving columns of one matmul: its FP32 results stay in one PSUM bank.

@@ -27,6 +27,7 @@ NeuronCore::NeuronCore(sc_core::sc_module_name name, const CoreSpec& spec, const
       last_(spec.control.program_entry),
       rings_(dma.queues, Credits(dma.ring_descriptors)),
       ring_waiters_(dma.queues),
+      ports_(port_count(spec)),
       limiter_(spec.tensor),
       generators_(dma.hardware_generators) {
   for (const SemaphoreInfo& info : program_.semaphores) semaphores_.emplace_back(info.initial);
@@ -118,7 +119,7 @@ void NeuronCore::handle(const Event& event) {
       add(event.use, event.slice);
       break;
     case What::kPortFree:
-      ready_ |= std::exchange(ports_[static_cast<std::size_t>(event.port)].waiters, EngineSet{0});
+      ready_ |= std::exchange(ports_[event.port].waiters, EngineSet{0});
       break;
   }
 }
@@ -167,13 +168,15 @@ bool NeuronCore::semaphores_hold(Sequencer& sequencer, const Instruction& instru
 
 bool NeuronCore::ports_are_free(Sequencer& sequencer, const Instruction& instruction) {
   const EngineSet me = set_of(sequencer.engine());
-  for (std::size_t p = 0; p < kPortCount; ++p) {
-    PortState& port = ports_[p];
+  for (std::size_t k = 0; k < kPortKinds; ++k) {
+    const auto kind = static_cast<Port>(k);
+    const std::size_t number = port_number(spec_, instruction, kind);
+    PortState& port = ports_[number];
     if (port.free_at <= now_ && (port.next == 0 || port.next == me)) continue;
-    if (!takes_port(spec_, sequencer.engine(), instruction, static_cast<Port>(p))) continue;
+    if (!takes_port(spec_, sequencer.engine(), instruction, kind)) continue;
     if (port.next == 0) port.next = me;
     if (port.waiters == 0 && port.free_at > now_) {
-      calendar_.insert(port.free_at, {.what = What::kPortFree, .port = static_cast<Port>(p)});
+      calendar_.insert(port.free_at, {.what = What::kPortFree, .port = static_cast<std::uint16_t>(number)});
     }
     port.waiters |= me;
     wait(sequencer, WaitReason::kPort);
@@ -183,13 +186,16 @@ bool NeuronCore::ports_are_free(Sequencer& sequencer, const Instruction& instruc
 }
 
 void NeuronCore::hold_ports(const Sequencer& sequencer, const Instruction& instruction, Time until) {
-  for (std::size_t p = 0; p < kPortCount; ++p) {
-    if (!takes_port(spec_, sequencer.engine(), instruction, static_cast<Port>(p))) continue;
-    PortState& port = ports_[p];
+  for (std::size_t k = 0; k < kPortKinds; ++k) {
+    const auto kind = static_cast<Port>(k);
+    if (!takes_port(spec_, sequencer.engine(), instruction, kind)) continue;
+    const std::size_t number = port_number(spec_, instruction, kind);
+    PortState& port = ports_[number];
     port.free_at = until;
     port.next = 0;
     port.waiters &= static_cast<EngineSet>(~set_of(sequencer.engine()));
-    if (port.waiters != 0) calendar_.insert(until, {.what = What::kPortFree, .port = static_cast<Port>(p)});
+    if (port.waiters == 0) continue;
+    calendar_.insert(until, {.what = What::kPortFree, .port = static_cast<std::uint16_t>(number)});
   }
 }
 

@@ -47,7 +47,7 @@ struct DmaIssueSpec {
 /// becomes
 ///   visible, so the core may run that far ahead of the kernel without changing any result.
 /// Source: NKI architecture guides; constants as in the platform's rows core.* and dma.*.
-/// Leaves out: instruction fetch, register arithmetic, SBUF port arbitration.
+/// Leaves out: instruction fetch, register arithmetic, conflicts of the tensor engine with others in a PSUM bank.
 class NeuronCore : public sc_core::sc_module, public CorePort {
  public:
   /// `job` and its program must outlive the core. REQUIRES: job.program.
@@ -89,10 +89,10 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
     const Instruction* instruction = nullptr;
     std::uint64_t descriptors = 0;  ///< that leave a ring
     std::uint8_t queue = 0;
-    Port port = Port::kSbuf;
-    SliceId slice = 0;  ///< of the timeline: what happens because of it
+    std::uint16_t port = 0;  ///< see port_number()
+    SliceId slice = 0;       ///< of the timeline: what happens because of it
   };
-  /// A memory port: one user at a time; who found it taken first is next.
+  /// A port of a memory, or of one of its banks: one user at a time; who found it taken first is next.
   struct PortState {
     Time free_at;
     EngineSet next = 0;     ///< the engine that is next
@@ -145,7 +145,7 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
   std::int64_t launches_ = 0;  ///< still to come
   EngineSet ready_ = 0;        ///< engines to look at once the present instant is collected
   std::array<Sequencer, kEngineCount> sequencers_;
-  std::array<PortState, kPortCount> ports_;
+  std::vector<PortState> ports_;  ///< by port_number()
   ClockLimiter limiter_;
   Function loaded_function_ = Function::kNone;  ///< in the scalar engine's table
   std::vector<Time> generators_;                ///< when each hardware descriptor generator is free

@@ -20,6 +20,23 @@ bool touches_psum(const Instruction& i) {
 // matmul before it ran (background load). FP32 goes as several passes of slower rows, each with weights of its own.
 // Source: NKI architecture guide (initiation interval max(64, N), fast and background weight load, FP32 at a quarter of
 // the rate) and Trn2 kernel profiles (two FP32 passes, six cycles between back-to-back instructions, drain).
+// Sparse weights pick from several moving elements per row and cycle; a pattern that needs more takes more cycles.
+// In a group of rows or columns a matmul has the time of its own rows, and the engine issues the next one, for another
+// group, after the minimum interval: on average each takes its part of the array.
+Cost matmul_cost(const CoreSpec& core, const Instruction& i, std::uint64_t free, std::uint64_t row,
+                 std::uint64_t load) {
+  const TensorSpec& t = core.tensor;
+  check(free <= core.moving_columns(), "the results of a matmul fit a PSUM bank");
+  const bool sparse = i.sparsity != Sparsity::kDense;
+  check(!sparse || t.sparse_inputs > 0, "sparse weights are for arrays that pick from several inputs");
+  const std::uint64_t picks = sparse ? ceil_div(weights_per_stored(i.sparsity), t.sparse_inputs) : 1;
+  const std::uint64_t alone = free * row * picks + t.issue_cycles;
+  const std::uint64_t issue = std::max(std::uint64_t{t.minimum_interval}, i.keeps_weights ? 0 : load) + t.issue_cycles;
+  const std::uint64_t taken = std::max(ceil_div(alone, i.side_by_side()), issue);
+  const std::uint64_t passes = i.passes > 0 ? i.passes : i.dtype == Dtype::kFp32 ? t.fp32_passes : 1;
+  return {taken * passes, t.clock, Time(), t.fill, 0, t.drain + (std::max(alone, taken) - taken) * passes};
+}
+
 Cost tensor_cost(const CoreSpec& core, const Instruction& i, std::uint64_t free) {
   const TensorSpec& t = core.tensor;
   const bool fp32 = i.dtype == Dtype::kFp32;
@@ -33,11 +50,7 @@ Cost tensor_cost(const CoreSpec& core, const Instruction& i, std::uint64_t free)
     return {(moved * row + t.issue_cycles) * passes, t.clock, Time(), t.fill, 0, t.drain};
   }
   check(i.op == Op::kMatmul, "the tensor engine multiplies, transposes and loads weights");
-  check(free <= core.moving_columns(), "the results of a matmul fit a PSUM bank");
-  const std::uint64_t loaded = i.keeps_weights ? 0 : load;
-  const std::uint64_t cycles = std::max({free * row, std::uint64_t{t.minimum_interval}, loaded}) + t.issue_cycles;
-  const std::uint64_t passes = i.passes > 0 ? i.passes : fp32 ? t.fp32_passes : 1;
-  return {cycles * passes, t.clock, Time(), t.fill, 0, t.drain};
+  return matmul_cost(core, i, free, row, load);
 }
 
 /// Elements per partition in `cycles`.
@@ -111,9 +124,20 @@ bool is_fast(const VectorSpec& v, const Instruction& i) {
 
 }  // namespace
 
-bool takes_port(const CoreSpec& core, Engine engine, const Instruction& i, Port port) {
-  if (port == Port::kPsum) {
-    return core.psum_port && touches_psum(i) && (engine == Engine::kVector || engine == Engine::kScalar);
+std::size_t port_count(const CoreSpec& core) {
+  return 1 + std::max<std::size_t>(1, core.psum_banks);
+}
+
+std::size_t port_number(const CoreSpec& core, const Instruction& i, Port kind) {
+  if (kind == Port::kSbuf) return 0;
+  return core.psum_port == PsumPort::kSameBank && i.psum_bank > 0 ? i.psum_bank : 1;
+}
+
+bool takes_port(const CoreSpec& core, Engine engine, const Instruction& i, Port kind) {
+  if (kind == Port::kPsum) {
+    if (core.psum_port == PsumPort::kNone || !touches_psum(i)) return false;
+    if (core.psum_port == PsumPort::kSameBank && i.psum_bank == 0) return false;
+    return engine == Engine::kVector || engine == Engine::kScalar;
   }
   if (core.sbuf_port == SharedPort::kNone || !touches_sbuf(i)) return false;
   if (engine == Engine::kGpSimd) return true;

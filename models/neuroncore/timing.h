@@ -32,13 +32,17 @@ struct Cost {
 /// the sequencer. Throws InvariantError for an operation that the engine or the core does not have.
 [[nodiscard]] Cost cost_of(const CoreSpec& core, Engine engine, const Instruction& instruction, std::uint64_t free);
 
-/// Memory ports that engines take turns at.
+/// Memories with ports that engines take turns at.
 enum class Port : std::uint8_t { kSbuf, kPsum };
-inline constexpr std::size_t kPortCount = 2;
+inline constexpr std::size_t kPortKinds = 2;
 
-/// Whether `instruction` on `engine` needs `port` for itself while it runs. Source: NKI architecture guides (NC-v2:
-/// vector and GpSimd share their SBUF port, vector and scalar their PSUM port; from NC-v3 the vector engine's fast
-/// modes borrow the bus that it shares with GpSimd).
-[[nodiscard]] bool takes_port(const CoreSpec& core, Engine engine, const Instruction& instruction, Port port);
+/// Whether `instruction` on `engine` needs a port of `kind` for itself while it runs. Source: NKI architecture guides
+/// (NC-v2: vector and GpSimd share their SBUF port, vector and scalar their PSUM port; from NC-v3 the vector engine's
+/// fast modes borrow the bus that it shares with GpSimd, and vector and scalar access PSUM together unless in one
+/// bank).
+[[nodiscard]] bool takes_port(const CoreSpec& core, Engine engine, const Instruction& instruction, Port kind);
+/// Ports of `core`, and the number of the one of `kind` that `instruction` needs if it needs one.
+[[nodiscard]] std::size_t port_count(const CoreSpec& core);
+[[nodiscard]] std::size_t port_number(const CoreSpec& core, const Instruction& instruction, Port kind);
 
 }  // namespace trnsim

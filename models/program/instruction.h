@@ -90,6 +90,21 @@ enum class Function : std::uint8_t {
   kSoftplus
 };
 
+/// Structured sparsity of stationary weights: how many of how many consecutive ones along the contraction are stored,
+/// each with a 4-bit tag that says which it is. Source: NeuronCore-v3 Architecture (patterns), Trainium2 Architecture
+/// Guide for NKI (tags of 128 x 32 16-bit words for 128 x 128 weights).
+enum class Sparsity : std::uint8_t { kDense, k4Of16, k4Of12, k4Of8, k2Of8, k2Of4, k1Of4, k1Of2 };
+inline constexpr std::size_t kSparsityCount = 8;
+inline constexpr std::array<std::string_view, kSparsityCount> kSparsityNames = {"none", "4of16", "4of12", "4of8",
+                                                                                "2of8", "2of4",  "1of4",  "1of2"};
+inline constexpr std::uint64_t kSparsityTagBits = 4;
+
+/// Weights of the product for one that is stored.
+[[nodiscard]] constexpr std::uint32_t weights_per_stored(Sparsity sparsity) {
+  constexpr std::array<std::uint32_t, kSparsityCount> kRatios = {1, 4, 3, 2, 4, 2, 4, 2};
+  return kRatios[static_cast<std::size_t>(sparsity)];
+}
+
 /// A number known when the program is built, or read from the core's registers when it runs:
 /// value() = scale * base, where base is 1 (constant), reg[index] or reg[index + innermost loop counter].
 struct Count {
@@ -129,6 +144,12 @@ struct Instruction {
   bool reads_scalar =
       false;                ///< one value per partition comes by pointer: scale of a tensor-scalar, bias of a function
   std::uint8_t passes = 0;  ///< kMatmul: passes of the array; 0 = as many as `dtype` needs
+  Sparsity sparsity = Sparsity::kDense;  ///< kMatmul: of the stationary tile
+  /// kMatmul: it takes one of so many groups of the array's rows and columns, and others run beside it in the rest.
+  std::uint8_t row_tiles = 1;
+  std::uint8_t column_tiles = 1;
+  /// One more than the PSUM bank of its operand; 0 = a bank that no other engine uses meanwhile.
+  std::uint16_t psum_bank = 0;
   bool keeps_weights = false;  ///< kMatmul: the stationary tile is that of the matmul before
   bool row_sum = false;        ///< a function also sums its results along the free dimension
   std::uint8_t wait_count = 0;
@@ -141,6 +162,14 @@ struct Instruction {
   std::uint32_t transfer = 0;  ///< kDma: index into Segment::transfers; kLoopBegin/kLoopEnd: partner's position
   std::array<SemaphoreUse, kMaxWaits> waits{};
   std::array<SemaphoreUse, kMaxSignals> signals{};
+
+  /// kMatmul: rows of weights that the array holds and multiplies.
+  [[nodiscard]] constexpr std::uint32_t stored_rows() const {
+    const std::uint32_t ratio = weights_per_stored(sparsity);
+    return (rows + ratio - 1) / ratio;
+  }
+  /// kMatmul: as many of its kind run side by side in the array.
+  [[nodiscard]] constexpr std::uint32_t side_by_side() const { return std::uint32_t{row_tiles} * column_tiles; }
 };
 
 /// How the descriptors of a transfer come to be.
@@ -165,6 +194,7 @@ struct Transfer {
   /// A core of this chip, or kSelf for none: its memory is read `partner_reads` times more (inline reduction).
   std::uint32_t partner = kSelf;
   std::uint8_t queue = 0;  ///< DMA queue of the core; transfers of one queue stay in order
+  std::uint8_t qos = 0;    ///< class of service, 0 the highest, below DmaSpec::qos_classes
   DescriptorGeneration generation = DescriptorGeneration::kHardware;
   Traffic traffic = Traffic::kActivations;
   Space source = Space::kHbm;        ///< on the starting core

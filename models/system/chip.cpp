@@ -135,10 +135,10 @@ void Chip::sent(Time last_byte, Delivery& delivery) {
   }
 }
 
-void Chip::read_beside(Time now, CoreId core, Bytes bytes, std::uint32_t times, EventTarget& target,
+void Chip::read_beside(Time now, CoreId core, Bytes bytes, std::uint32_t times, double turn, EventTarget& target,
                        std::uint64_t argument) {
   check(core.value() / machine_.cores_per_chip == chip_.value(), "a partner is a core of the same chip");
-  stack_of(core).read(now, bytes, times, target, argument);
+  stack_of(core).read(now, bytes, times, turn, target, argument);
 }
 
 // Messages are timed by the stack they are written to; a blocking call has no such time and is refused.

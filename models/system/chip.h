@@ -34,7 +34,7 @@ class Chip : public sc_core::sc_module, public RemotePort {
   Delivery& new_delivery() override { return *deliveries_.take(); }
   void send(Time now, Time head, Delivery& delivery) override;
   void sent(Time last_byte, Delivery& delivery) override;
-  void read_beside(Time now, CoreId core, Bytes bytes, std::uint32_t times, EventTarget& target,
+  void read_beside(Time now, CoreId core, Bytes bytes, std::uint32_t times, double turn, EventTarget& target,
                    std::uint64_t argument) override;
 
   struct Core {

@@ -49,6 +49,7 @@ struct Delivery {
   CoreId destination;
   Space space = Space::kHbm;  ///< where it is written
   SemaphoreUse on_delivery{};
+  double turn = 1;               ///< of its flow at the sender, see FlowDemand
   std::uint64_t order = 0;       ///< unique; breaks ties
   CoreId copy;                   ///< on the same chip as `destination`: gets the same; equal to it if there is none
   std::uint64_t copy_order = 0;  ///< as `order`, of the copy
@@ -90,8 +91,9 @@ class RemotePort {
   virtual void send(Time now, Time head, Delivery& delivery) = 0;
   /// The last byte leaves at `last_byte`, now or a fixed latency later.
   virtual void sent(Time last_byte, Delivery& delivery) = 0;
-  /// Reads `bytes`, `times` times, from the stack of `core` of this chip; target.on_event(end, argument) follows.
-  virtual void read_beside(Time now, CoreId core, Bytes bytes, std::uint32_t times, EventTarget& target,
+  /// Reads `bytes`, `times` times, from the stack of `core` of this chip with turns of `turn` bytes (see FlowDemand);
+  /// target.on_event(end, argument) follows.
+  virtual void read_beside(Time now, CoreId core, Bytes bytes, std::uint32_t times, double turn, EventTarget& target,
                            std::uint64_t argument) = 0;
 
  protected:

@@ -106,7 +106,7 @@ TEST(PlatformReader, BadRowsAreRefusedAtTheirPlace) {
        ":3:15: a published total has one of the units GFLOPS, TFLOPS, PFLOPS, B, "},
       {"published.fp8,80,PFLOPS,90,,documented,x\n", ":3:25: low 90 is above the value 80; "},
       {"published.fp8,80,PFLOPS,70,60,documented,x\n", ":3:28: high 60 is below the value 80; "},
-      {"core.psum.shared_port,yes,,yes,,documented,x\n", ":3:28: a word has no bounds; leave low empty"},
+      {"core.psum.shared_port,all,,all,,documented,x\n", ":3:28: a word has no bounds; leave low empty"},
       {"core[1].clock_scale,0,1,,,estimated,x\n", ":3:21: 0 is out of range; use 0.001 to 1000, "},
       {"core[512].clock_scale,0.5,1,,,estimated,x\n",
        ":3:1: core[512].clock_scale names no core; this machine has cores 0 to 511"},

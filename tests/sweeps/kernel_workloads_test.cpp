@@ -61,6 +61,47 @@ TEST(InstructionWorkload, AColdTensorEngineRunsAtTheLimitersRate) {
   EXPECT_NEAR(number_of(row, "initiation_interval_ns"), 2 * 518 / 2.4, 0.01);
 }
 
+double interval_of(const std::string& platform, const Assignments& settings) {
+  const PointRow row = evaluated(platform, "instruction", settings);
+  EXPECT_EQ(row.status, Status::kOk) << row.error;
+  return number_of(row, "initiation_interval_ns");
+}
+
+TEST(InstructionWorkload, SparseWeightsContractFourTimesTheDepthInTheSameTime) {
+  for (const char* platform : {"trn2-3xlarge", "trn3-3xlarge"}) {
+    const double dense = interval_of(platform, {});
+    EXPECT_EQ(interval_of(platform, {{"sparsity", "4of16"}, {"partitions", "512"}}), dense) << platform;
+    EXPECT_EQ(interval_of(platform, {{"sparsity", "1of2"}, {"partitions", "256"}}), dense) << platform;
+  }
+}
+
+TEST(InstructionWorkload, FlopsOfASparseMatmulAreThoseThatTheArrayDoes) {
+  const PointRow row =
+      evaluated("trn2-3xlarge", "instruction", {{"sparsity", "4of16"}, {"partitions", "auto"}, {"count", "1"}});
+  EXPECT_EQ(number_of(row, "useful_flop"), 2.0 * 128 * 128 * 512);
+}
+
+TEST(InstructionWorkload, SmallMatmulsRunSideBySideInGroupsOfTheArray) {
+  const double whole = interval_of("trn2-3xlarge", {{"partitions", "32"}});
+  EXPECT_NEAR(interval_of("trn2-3xlarge", {{"partitions", "32"}, {"row_tiles", "4"}}), whole / 4, 0.3);
+  EXPECT_NEAR(interval_of("trn2-3xlarge", {{"columns", "32"}, {"column_tiles", "4"}}), whole / 4, 0.3);
+  const double on_v2 = interval_of("trn1-2xlarge", {{"partitions", "64"}});
+  EXPECT_NEAR(interval_of("trn1-2xlarge", {{"partitions", "64"}, {"row_tiles", "2"}}), on_v2 / 2, 0.3);
+}
+
+TEST(InstructionWorkload, FromNcV3VectorAndScalarMeetOnlyInOnePsumBank) {
+  const auto copy = [](const char* platform, const char* beside, const char* banks) {
+    Assignments settings = {{"op", "copy"}, {"source_space", "psum"}, {"destination_space", "sbuf"}};
+    settings.insert(settings.end(), {{"dtype", "fp32"}, {"beside", beside}});
+    if (banks[0] != 0) settings.emplace_back("psum_banks", banks);
+    return interval_of(platform, settings);
+  };
+  EXPECT_NEAR(copy("trn2-3xlarge", "scalar", "apart"), copy("trn2-3xlarge", "none", ""), 0.001);
+  EXPECT_GT(copy("trn2-3xlarge", "scalar", "same"), 1.5 * copy("trn2-3xlarge", "scalar", "apart"));
+  EXPECT_EQ(copy("trn1-2xlarge", "scalar", "same"), copy("trn1-2xlarge", "scalar", "apart"));
+  EXPECT_GT(copy("trn1-2xlarge", "scalar", "apart"), 1.5 * copy("trn1-2xlarge", "none", ""));
+}
+
 TEST(InstructionWorkload, WhatTheMachineHasNotDoesNotFit) {
   const Assignments refused[] = {
       {{"op", "quantize_mx"}},
@@ -69,6 +110,14 @@ TEST(InstructionWorkload, WhatTheMachineHasNotDoesNotFit) {
       {{"partitions", "129"}},
       {{"columns", "129"}},
       {{"free", "513"}},
+      {{"partitions", "512"}, {"sparsity", "1of2"}},
+      {{"dtype", "fp8"}, {"sparsity", "1of2"}},
+      {{"partitions", "33"}, {"row_tiles", "4"}},
+      {{"columns", "33"}, {"column_tiles", "4"}},
+      {{"partitions", "16"}, {"row_tiles", "8"}},
+      {{"partitions", "32"}, {"row_tiles", "3"}},
+      {{"columns", "32"}, {"column_tiles", "4"}, {"dtype", "fp8"}},
+      {{"partitions", "32"}, {"sparsity", "1of2"}, {"row_tiles", "4"}},
   };
   for (const Assignments& settings : refused) {
     EXPECT_EQ(evaluated("trn2-48xlarge", "instruction", settings).status, Status::kInfeasible)
@@ -98,6 +147,50 @@ TEST(DmaCopyWorkload, AnIntervalNamesThePartOfATransferThatIsTimed) {
   EXPECT_NEAR(duration("engine_busy"), 7 * (2.7 + 4096 / 23.0) + 8 + 4096 / 27.2 + 8, 0.1);
   EXPECT_NEAR(duration("engine_busy", {{"dma.compute_fraction", "0.25"}, {"result_dtype", "fp32"}}),
               7 * (2.7 + 4 * 4096 / 23.0) + 8 + 4096 / 27.2 + 8 + 3 * 4096 / 23.0, 0.1);
+}
+
+/// Time at the DMA engines of a copy of 4 MiB that shares them with another.
+double beside(const std::string& platform, Assignments settings) {
+  settings.insert(settings.end(), {{"bytes", "4MiB"}, {"transfers", "1"}, {"interval", "engine_busy"}});
+  const PointRow row = evaluated(platform, "dma_copy", settings);
+  EXPECT_EQ(row.status, Status::kOk) << row.error;
+  return number_of(row, "duration_ns");
+}
+
+/// By what factor a copy that lasts longer slows it.
+double slowed(const std::string& platform, Assignments settings) {
+  settings.insert(settings.end(), {{"beside_bytes", "1GiB"}});
+  return beside(platform, settings) / beside(platform, {});
+}
+
+TEST(DmaCopyWorkload, QueuesTakeTurnsPacketByPacket) {
+  EXPECT_NEAR(slowed("trn2-3xlarge", {{"beside", "copy"}}), 2, 0.01);
+  // 64 KiB of the collective to 4 KiB of the copy.
+  EXPECT_NEAR(slowed("trn2-3xlarge", {{"beside", "collective"}}), 17, 0.1);
+  EXPECT_NEAR(slowed("trn2-3xlarge", {{"beside", "collective"}, {"dma.collective_packet", "4KiB"}}), 2, 0.01);
+}
+
+TEST(DmaCopyWorkload, OnNcV4AHigherClassOfServiceGetsMore) {
+  const auto in_class = [](const char* own, const char* other, const char* ratio) {
+    return slowed("trn3-3xlarge", {{"beside", "copy"}, {"qos", own}, {"beside_qos", other}, {"dma.qos_ratio", ratio}});
+  };
+  EXPECT_NEAR(in_class("1", "1", "4"), 2, 0.01) << "queues of a class take turns";
+  EXPECT_NEAR(in_class("0", "1", "4"), 1 + 1.0 / 4, 0.01);
+  EXPECT_NEAR(in_class("1", "0", "4"), 1 + 4, 0.05);
+  EXPECT_NEAR(in_class("0", "2", "4"), 1 + 1.0 / 16, 0.01);
+  EXPECT_NEAR(in_class("0", "3", "1"), 2, 0.01);
+  EXPECT_NEAR(in_class("0", "3", "1000"), 1, 0.01);
+}
+
+TEST(DmaCopyWorkload, WhatALowClassIsLeftItGetsOnceTheOthersAreDone) {
+  const Assignments last = {{"beside", "copy"}, {"qos", "3"}, {"dma.qos_ratio", "1000"}};
+  EXPECT_NEAR(beside("trn3-3xlarge", last) / beside("trn3-3xlarge", {}), 2, 0.01);
+}
+
+TEST(DmaCopyWorkload, AClassThatTheMachineHasNotDoesNotFit) {
+  const Assignments settings = {{"beside", "copy"}, {"qos", "1"}};
+  EXPECT_EQ(evaluated("trn2-3xlarge", "dma_copy", settings).status, Status::kInfeasible);
+  EXPECT_EQ(evaluated("trn3-3xlarge", "dma_copy", settings).status, Status::kOk);
 }
 
 TEST(DmaCopyWorkload, PartsOfACopyAreTimedInCopiesAlone) {

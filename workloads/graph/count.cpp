@@ -40,7 +40,7 @@ class Walk {
       std::uint64_t columns = 0;
       add_product(columns, value(instruction.free, trip), repeat);
       add_product(count.macs[static_cast<std::size_t>(instruction.dtype)],
-                  std::uint64_t{instruction.rows} * instruction.columns, columns);
+                  std::uint64_t{instruction.stored_rows()} * instruction.columns, columns);
     }
     if (instruction.op == Op::kDma) transfer(segment_.transfers[instruction.transfer], repeat, count);
     return at + 1;

@@ -13,7 +13,8 @@ class Copy {
   Copy(TileWriter& w, const DmaCopy& copy) : w_(w), copy_(copy), last_(copy.queues) {
     const DmaSpec& dma = w.machine().dma;
     check_at_most("descriptor_bytes", copy.descriptor_bytes, dma.max_descriptor.count(), "bytes in a descriptor");
-    check_at_most("queues", copy.queues, dma.queues_per_engine, "queues");
+    check_at_most("queues", copy.first_queue + copy.queues, dma.queues_per_engine, "queues");
+    check_class(copy.qos, dma.qos_classes);
     check_at_most("partitions", copy.partitions, w.partitions(), "partitions");
     transfers_ = std::min(copy.transfers, copy.bytes);
     check_written_out(transfers_);
@@ -36,6 +37,13 @@ class Copy {
                           std::to_string(most) + " " + of);
   }
 
+  static void check_class(std::uint64_t qos, std::uint32_t classes) {
+    if (qos < classes) return;
+    throw InfeasibleError("qos=" + std::to_string(qos) + ": the DMA engines of this machine have " +
+                          (classes == 1 ? "no classes of service; use 0"
+                                        : std::to_string(classes) + " classes of service, the first is 0"));
+  }
+
   // As many buffers as SBUF has room for: a load waits for one that the reduction has freed.
   void make_buffers() {
     const std::uint64_t tile = std::max<std::uint64_t>(1, ceil_div(copy_.bytes, transfers_ * partitions()));
@@ -50,13 +58,14 @@ class Copy {
   // SBUF is overwritten without waiting.
   void move(std::uint64_t bytes, std::uint64_t queue) {
     if (copy_.reduced) w_.segment().acquire(copy_.engine, buffers_);
-    last_[queue] = w_.move(copy_.engine, static_cast<Queue>(queue),
+    last_[queue] = w_.move(copy_.engine, static_cast<Queue>(copy_.first_queue + queue),
                            {.bytes = bytes,
                             .descriptors = ceil_div(bytes, copy_.descriptor_bytes),
-                            .traffic = Traffic::kActivations,
+                            .traffic = copy_.traffic,
                             .source = copy_.source,
                             .destination = copy_.destination,
                             .generation = copy_.generation,
+                            .qos = static_cast<std::uint8_t>(copy_.qos),
                             .partitions = copy_.partitions,
                             .computes = copy_.casts},
                            {});

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "workloads/kernels/writer.h"
 
@@ -101,12 +102,15 @@ Handle matmul_kernel(KernelWriter& w, const MatmulKernel& shape);
 /// Bytes of B that it reads.
 [[nodiscard]] std::uint64_t matmul_weight_bytes(const KernelWriter& w, const MatmulKernel& shape);
 
-/// `bytes` moved in `transfers` equal transfers, dealt over `queues` queues of one engine.
+/// `bytes` moved in `transfers` equal transfers, dealt over `queues` queues of one engine, from `first_queue` on.
 struct DmaCopy {
   std::uint64_t bytes = 0;
   std::uint64_t transfers = 1;
   std::uint64_t descriptor_bytes = 1;  ///< payload of one descriptor
   std::uint64_t queues = 1;
+  std::uint64_t first_queue = 0;
+  std::uint64_t qos = 0;
+  Traffic traffic = Traffic::kActivations;
   std::uint64_t partitions = 0;  ///< SBUF partitions touched; 0 = all
   Engine engine = Engine::kSync;
   DescriptorGeneration generation = DescriptorGeneration::kHardware;
@@ -120,7 +124,8 @@ Handle dma_copy(TileWriter& w, const DmaCopy& copy);
 
 /// `count` equal instructions back to back on one engine, each after the result of the one before if `dependent`; on
 /// the tensor engine after `warmup` full BF16 matmuls, on the scalar engine with the function's table loaded before
-/// unless `table_load`.
+/// unless `table_load`. Meanwhile `beside` copies as many times what the instruction reads to where it writes, in the
+/// same PSUM bank or in another.
 struct InstructionSeries {
   Engine engine = Engine::kTensor;
   Instruction instruction;
@@ -128,7 +133,11 @@ struct InstructionSeries {
   std::uint64_t warmup = 0;
   bool dependent = false;
   bool table_load = false;
+  std::optional<Engine> beside;
+  bool same_bank = false;
 };
+/// Contraction depth of one pass of `matmul`, as it lies in the array.
+[[nodiscard]] std::uint32_t most_rows(const TensorSpec& array, const Instruction& matmul);
 /// The engine that is made for `op`.
 [[nodiscard]] Engine engine_of(Op op, const CoreSpec& core);
 /// Operators `warmup` and `instruction`. Throws InfeasibleError if the engine has not the operation or the operands

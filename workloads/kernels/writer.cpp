@@ -145,6 +145,7 @@ Handle TileWriter::move(Engine engine, Queue queue, const Move& what, std::initi
   transfer.bytes_per_repeat = Bytes(what.bytes);
   transfer.descriptors_per_repeat = what.descriptors == 0 ? descriptors(what.bytes) : narrow(what.descriptors);
   transfer.queue = static_cast<std::uint8_t>(queue);
+  transfer.qos = what.qos;
   transfer.generation = what.generation;
   transfer.traffic = what.traffic;
   transfer.source = what.source;

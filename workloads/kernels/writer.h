@@ -111,6 +111,7 @@ class TileWriter {
     Space destination = Space::kSbuf;
     DescriptorGeneration generation = DescriptorGeneration::kHardware;
     std::uint8_t reads = 1;
+    std::uint8_t qos = 0;          ///< class of service, 0 the highest
     std::uint64_t partitions = 0;  ///< SBUF partitions that it touches, which bounds its DMA engines; 0 = all
     bool transposes = false;
     bool computes = false;  ///< casts or accumulates

@@ -35,6 +35,21 @@ DmaCopy copy_of(const SettingReader& read, const MachineSpec& machine) {
   return copy;
 }
 
+enum class Beside : std::uint8_t { kNone, kCopy, kCollective };
+
+/// Gives `copy` its class, and returns what runs beside it, started by an engine that does nothing else.
+DmaCopy beside(const SettingReader& read, Beside what, DmaCopy& copy) {
+  copy.qos = read.count("qos");
+  DmaCopy other = copy;
+  other.bytes = read.count_or("beside_bytes", copy.bytes);
+  other.qos = read.count("beside_qos");
+  other.first_queue = copy.queues;
+  other.engine = copy.engine == Engine::kGpSimd ? Engine::kSync : Engine::kGpSimd;
+  other.reduced = false;
+  if (what == Beside::kCollective) other.traffic = Traffic::kCollective;
+  return other;
+}
+
 /// The same copy, with as many descriptors of another size.
 DmaCopy with_descriptors_of(DmaCopy copy, std::uint64_t bytes) {
   copy.bytes = ceil_div(copy.bytes, copy.descriptor_bytes) * bytes;
@@ -64,24 +79,35 @@ void check_interval(const SettingReader& read, const Placement& placement, const
 
 LoweredWorkload lower_dma_copy(const SettingReader& read, const MachineSpec& machine) {
   const Placement placement = placement_of(read, machine);
-  const DmaCopy copy = copy_of(read, machine);
+  DmaCopy copy = copy_of(read, machine);
+  DmaCopy other;
+  const auto what = read.choice<Beside, 3>("beside", {"none", "copy", "collective"});
+  if (what != Beside::kNone) other = beside(read, what, copy);
   check_interval(read, placement, copy);
   const std::uint64_t ends = static_cast<std::uint64_t>(copy.source == Space::kHbm) +
                              static_cast<std::uint64_t>(copy.destination == Space::kHbm);
   DmaCopy reference;
-  if (!read.is_auto("relative_to")) reference = with_descriptors_of(copy, read.count("relative_to"));
-  check_operands(Wide(ends) * std::max(copy.bytes, reference.bytes), machine);
+  if (what == Beside::kNone && !read.is_auto("relative_to")) {
+    reference = with_descriptors_of(copy, read.count("relative_to"));
+  }
+  check_operands(Wide(ends) * (other.bytes + std::max(copy.bytes, reference.bytes)), machine);
   LoweredWorkload lowered;
   lowered.job = tile_job_of(placement, machine, [&](TileWriter& w) {
     DmaCopy part = copy;
     part.bytes = w.share(copy.bytes);
     dma_copy(w, part);
-    DmaCopy part_of_reference = reference;
-    part_of_reference.bytes = w.share(reference.bytes);
-    w.segment().operator_is("reference");
-    dma_copy(w, part_of_reference);
+    const auto also = [&w](const char* name, DmaCopy second) {
+      second.bytes = w.share(second.bytes);
+      if (second.bytes == 0) return;
+      w.segment().operator_is(name);
+      dma_copy(w, second);
+    };
+    also("beside", other);
+    also("reference", reference);
   });
-  lowered.facts.copy_bytes = countable(Wide(copy.bytes + reference.bytes) * placement.cores);
+  Wide moved = Wide(copy.bytes) + reference.bytes;
+  if (other.traffic == Traffic::kActivations) moved += other.bytes;
+  lowered.facts.copy_bytes = countable(moved * placement.cores);
   lowered.facts.copy_hbm_ends = ends;
   finish_facts(lowered, placement, machine, Dtype::kBf16, 0);
   return lowered;

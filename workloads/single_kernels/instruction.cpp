@@ -62,7 +62,14 @@ Dtype dtype_of(const SettingReader& read, Op op, const MachineSpec& machine) {
 
 std::uint32_t rows_of(const SettingReader& read, const CoreSpec& core, const Instruction& i) {
   if (!read.is_auto("partitions")) return read.degree("partitions");
-  return i.op == Op::kMatmul ? core.tensor.contraction_rows(i.dtype) : core.partitions;
+  return i.op == Op::kMatmul ? most_rows(core.tensor, i) : core.partitions;
+}
+
+/// How a matmul lies in the array.
+void read_layout(const SettingReader& read, Instruction& i) {
+  i.sparsity = read.choice<Sparsity, kSparsityCount>("sparsity", kSparsityNames);
+  i.row_tiles = static_cast<std::uint8_t>(read.count("row_tiles"));
+  i.column_tiles = static_cast<std::uint8_t>(read.count("column_tiles"));
 }
 
 // Weights come from SBUF and results go to PSUM; the others have a choice.
@@ -86,6 +93,7 @@ Instruction instruction_of(const SettingReader& read, const MachineSpec& machine
   i.free = Count::constant(1);
   if (i.op == Op::kLoadTable) return i;
   i.dtype = dtype_of(read, i.op, machine);
+  if (i.op == Op::kMatmul) read_layout(read, i);
   i.rows = rows_of(read, machine.core, i);
   if (i.op != Op::kLoadWeights) i.free = Count::constant(read.count("free"));
   if (i.op == Op::kMatmul || i.op == Op::kLoadWeights || i.op == Op::kTopK) i.columns = read.degree("columns");
@@ -98,6 +106,26 @@ Instruction instruction_of(const SettingReader& read, const MachineSpec& machine
   return i;
 }
 
+/// The engine that runs beside `s`, if one does, and where they meet.
+void read_beside(const SettingReader& read, InstructionSeries& s) {
+  constexpr std::array<std::string_view, 4> kBeside = {"none", "vector", "scalar", "gpsimd"};
+  constexpr std::array kEngines = {Engine::kVector, Engine::kScalar, Engine::kGpSimd};
+  const auto which = read.choice<std::size_t, kBeside.size()>("beside", kBeside);
+  if (which == 0) return;
+  s.beside = kEngines[which - 1];
+  const WorkloadParameter& beside = read.need("beside");
+  if (s.beside == s.engine || s.engine == Engine::kTensor) {
+    throw InputError(beside.place + ": beside=" + beside.value +
+                     " runs next to an instruction of vector, scalar or GpSimd, on another engine; set engine or op");
+  }
+  const Instruction& i = s.instruction;
+  if (i.source != Space::kPsum && i.destination != Space::kPsum) return;
+  if (s.beside == Engine::kGpSimd) {
+    throw InputError(beside.place + ": GpSimd does not reach PSUM; set source_space and destination_space to sbuf");
+  }
+  s.same_bank = read.word("psum_banks") == "same";
+}
+
 InstructionSeries series_of(const SettingReader& read, const MachineSpec& machine) {
   InstructionSeries s;
   s.instruction = instruction_of(read, machine);
@@ -107,6 +135,7 @@ InstructionSeries series_of(const SettingReader& read, const MachineSpec& machin
   if (s.engine == Engine::kTensor) s.warmup = read.count("warmup");
   s.dependent = read.yes("dependent");
   s.table_load = s.instruction.op == Op::kActivation && read.yes("table_load");
+  read_beside(read, s);
   return s;
 }
 
@@ -114,7 +143,7 @@ InstructionSeries series_of(const SettingReader& read, const MachineSpec& machin
 std::uint64_t useful_flop(const InstructionSeries& s, std::uint32_t lnc) {
   const Instruction& i = s.instruction;
   if (i.op != Op::kMatmul || i.passes > 0) return 0;
-  return countable(Wide(2) * i.rows * i.columns * i.free.scale * s.count * lnc);
+  return countable(Wide(2) * i.stored_rows() * i.columns * i.free.scale * s.count * lnc);
 }
 
 }  // namespace

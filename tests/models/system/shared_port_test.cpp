@@ -11,7 +11,7 @@ constexpr std::size_t kPort = static_cast<std::size_t>(WaitReason::kPort);
 
 struct Ports {
   SharedPort sbuf = SharedPort::kNone;
-  bool psum = false;
+  PsumPort psum = PsumPort::kNone;
 };
 
 Instruction from(Space source, std::uint64_t free) {
@@ -20,16 +20,25 @@ Instruction from(Space source, std::uint64_t free) {
   return i;
 }
 
+struct Banks {
+  std::uint16_t vector = 0, other = 0;
+};
+
+Instruction in_bank(Instruction i, std::uint16_t bank) {
+  i.psum_bank = bank;
+  return i;
+}
+
 /// Four instructions of 1000 cycles at 1 GHz on vector, whose pace is `free`, beside four of 1000 on `other`.
-RunRecord side_by_side(Ports ports, Space source, std::uint64_t free, Engine other) {
+RunRecord side_by_side(Ports ports, Space source, std::uint64_t free, Engine other, Banks banks = {}) {
   MachineSpec machine = small_machine();
   machine.core.sbuf_port = ports.sbuf;
   machine.core.psum_port = ports.psum;
   machine.core.gpsimd.start = 0;
   const auto program = program_of([&](ProgramBuilder&, SegmentBuilder& s) {
     for (int i = 0; i < 4; ++i) {
-      s.emit(Engine::kVector, from(source, free));
-      s.emit(other, from(source, 1000));
+      s.emit(Engine::kVector, in_bank(from(source, free), banks.vector));
+      s.emit(other, in_bank(from(source, 1000), banks.other));
     }
   });
   return simulate(machine, job_on(machine, program, {0}), {.detail = Detail::kInstruction});
@@ -41,8 +50,29 @@ Time stalled(const RunRecord& record, Engine engine) {
 
 // v s v s v s v s: vector waits for the first three of scalar, scalar for all four of vector.
 TEST(SharedPorts, VectorAndScalarTakeTurnsAtPsumWhereTheyShareItsPort) {
-  const RunRecord record = side_by_side({.psum = true}, Space::kPsum, 1000, Engine::kScalar);
+  const RunRecord record = side_by_side({.psum = PsumPort::kAll}, Space::kPsum, 1000, Engine::kScalar);
   EXPECT_EQ(stalled(record, Engine::kVector), Time(3'000 * kNs));
+  EXPECT_EQ(stalled(record, Engine::kScalar), Time(4'000 * kNs));
+}
+
+TEST(SharedPorts, VectorAndScalarTakeTurnsAtOnePsumBankWhereEachBankHasAPort) {
+  const RunRecord record = side_by_side({.psum = PsumPort::kSameBank}, Space::kPsum, 1000, Engine::kScalar, {3, 3});
+  EXPECT_EQ(stalled(record, Engine::kVector), Time(3'000 * kNs));
+  EXPECT_EQ(stalled(record, Engine::kScalar), Time(4'000 * kNs));
+}
+
+TEST(SharedPorts, VectorAndScalarUseTwoPsumBanksTogetherWhereEachBankHasAPort) {
+  const RunRecord record = side_by_side({.psum = PsumPort::kSameBank}, Space::kPsum, 1000, Engine::kScalar, {1, 8});
+  EXPECT_EQ(stalled(record, Engine::kVector) + stalled(record, Engine::kScalar), Time());
+}
+
+TEST(SharedPorts, AnInstructionThatNamesNoPsumBankHasOneOfItsOwn) {
+  const RunRecord record = side_by_side({.psum = PsumPort::kSameBank}, Space::kPsum, 1000, Engine::kScalar);
+  EXPECT_EQ(stalled(record, Engine::kVector) + stalled(record, Engine::kScalar), Time());
+}
+
+TEST(SharedPorts, NoBankHelpsWhereAllOfPsumHasOnePort) {
+  const RunRecord record = side_by_side({.psum = PsumPort::kAll}, Space::kPsum, 1000, Engine::kScalar, {3, 4});
   EXPECT_EQ(stalled(record, Engine::kScalar), Time(4'000 * kNs));
 }
 
