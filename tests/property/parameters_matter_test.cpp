@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <fstream>
 #include <stdexcept>
 
 #include "models/mechanism/error.h"
 #include "platforms/parameters.h"
 #include "platforms/platform.h"
 #include "tests/property/rows.h"
+#include "tests/temporary_folder.h"
 
 namespace trnsim {
 namespace {
@@ -18,6 +20,35 @@ struct SmallRun {
   Platform resolved = {};
   std::string unchanged = {};  ///< what it answers as it is
 };
+
+const TemporaryFolder& folder() {
+  static const TemporaryFolder folder;
+  return folder;
+}
+
+/// Two chips with a link each way. Returns the file's path.
+std::string link_file(const std::string& name, const std::string& bandwidth) {
+  const std::string path = (folder().path() / name).string();
+  std::ofstream(path) << "from,to,bandwidth,latency\nchip0,chip1," << bandwidth << ",1ns\nchip1,chip0," << bandwidth
+                      << ",1ns\n";
+  return path;
+}
+
+/// A machine that nobody sells, of two Trn2 chips. Returns the file's path.
+std::string edge_list_platform() {
+  const std::string path = (folder().path() / "edges.csv").string();
+  std::ofstream file(path);
+  file << "parameter,value,unit,low,high,confidence,source\ninherits," << data_folder()
+       << "/platforms/parts/trn2.csv,,,,,\n";
+  for (const ResolvedParameter& p : load_platform("trn2-48xlarge").parameters) {
+    if (p.name.starts_with("power.system.")) file << p.name << "," << p.value << "," << p.unit << ",,,estimated,test\n";
+  }
+  file << "machine.chips,2,count,,,estimated,test\nfabric.kind,edges,,,,estimated,test\n"
+          "fabric.link.sustained_fraction,1,1,,,estimated,test\nfabric.chip_forward_latency,0,ns,,,estimated,test\n"
+          "fabric.switch_latency,0,ns,,,estimated,test\nfabric.edges,"
+       << link_file("fast.csv", "8GB/s") << ",,,,estimated,test\n";
+  return path;
+}
 
 // Small runs that together reach every mechanism.
 std::vector<SmallRun> runs() {
@@ -35,6 +66,12 @@ std::vector<SmallRun> runs() {
   return {
       // quick ones first
       {"trn2-48xlarge", "all_reduce", {{"ranks", "4"}, {"bytes", "4KiB"}, {"level", "kernel"}}},
+      // Sizes on which the choice of an algorithm turns.
+      {"trn2-48xlarge", "all_reduce", {{"ranks", "4"}, {"bytes", "1MiB"}}},
+      {"trn2-48xlarge", "all_reduce", {{"ranks", "8"}, {"bytes", "56MB"}}},
+      {"trn2-48xlarge", "all_reduce", {{"ranks", "8"}, {"bytes", "64MiB"}}},
+      {"trn2-48xlarge", "all_reduce", {{"ranks", "4"}, {"bytes", "4KiB"}, {"level", "framework"}}},
+      {edge_list_platform(), "permute", {{"bytes", "1MiB"}}},
       {"trn2-48xlarge", "instruction", in_sbuf("copy", "vector", "fp32")},
       {"trn2-48xlarge", "instruction", in_sbuf("copy", "vector", "bf16")},
       {"trn2-48xlarge", "instruction", in_sbuf("tensor_tensor", "vector", "fp32")},
@@ -126,6 +163,7 @@ std::string number(double value) {
 /// Other values that `parameter` may have.
 std::vector<std::string> others(const Parameter& parameter, const ResolvedParameter& now) {
   std::vector<std::string> values;
+  if (parameter.dimension == Dimension::kFile) return {link_file("slow.csv", "1GB/s")};
   if (is_text(parameter.dimension)) {
     for (std::string_view word : parameter.words) {
       if (word != now.value) values.emplace_back(word);
