@@ -143,7 +143,7 @@ void NeuronCore::step(Engine engine) {
 bool NeuronCore::may_start(Sequencer& sequencer, const Instruction& instruction) {
   const bool repeats = sequencer.repeats_left > 0;  // has taken its counts
   if (!repeats && !semaphores_hold(sequencer, instruction)) return false;
-  if (is_compute(instruction.op) && !ports_are_free(sequencer, instruction)) return false;
+  if (uses_ports(sequencer, instruction) && !ports_are_free(sequencer, instruction)) return false;
   if (instruction.op == Op::kDma && !take_ring_entries(sequencer, instruction)) return false;
   if (!repeats) {
     for (std::size_t i = 0; i < instruction.wait_count; ++i) {
@@ -164,6 +164,11 @@ bool NeuronCore::semaphores_hold(Sequencer& sequencer, const Instruction& instru
     return false;
   }
   return true;
+}
+
+// An instruction of no elements or no repeats touches no memory.
+bool NeuronCore::uses_ports(const Sequencer& sequencer, const Instruction& instruction) {
+  return is_compute(instruction.op) && sequencer.value(instruction.repeat) > 0 && sequencer.value(instruction.free) > 0;
 }
 
 bool NeuronCore::ports_are_free(Sequencer& sequencer, const Instruction& instruction) {
@@ -245,6 +250,7 @@ void NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
   if (splits) repeat = 1;
 
   Time completion;
+  const bool uses_ports = is_compute(instruction.op) && repeat > 0 && free > 0;
   const Time taken = occupancy(sequencer, instruction, repeat, free, completion);
   Executed& executed = sequencer.executed();
   executed.count += repeat;
@@ -266,12 +272,12 @@ void NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
     executed.span.end = std::max(executed.span.end, sequencer.free_at + completion);
     signal_at(sequencer.last_completion + spec_.control.semaphore, instruction, slice);
   }
+  if (uses_ports) hold_ports(sequencer, instruction, sequencer.free_at);
   if (instruction.op == Op::kLoopEnd) {
     sequencer.end_loop();
   } else if (sequencer.repeats_left == 0) {
     sequencer.advance();
   }
-  if (is_compute(instruction.op) && taken > Time()) hold_ports(sequencer, instruction, sequencer.free_at);
   if (taken > Time()) {
     sequencer.busy = true;
     stalls_.engine_busy(sequencer.engine(), now_);

@@ -108,6 +108,7 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
   /// Whether the head of `sequencer` may start now; takes what it starts with. Else notes why it waits.
   bool may_start(Sequencer& sequencer, const Instruction& instruction);
   bool semaphores_hold(Sequencer& sequencer, const Instruction& instruction);
+  [[nodiscard]] static bool uses_ports(const Sequencer& sequencer, const Instruction& instruction);
   bool ports_are_free(Sequencer& sequencer, const Instruction& instruction);
   void hold_ports(const Sequencer& sequencer, const Instruction& instruction, Time until);
   bool take_ring_entries(Sequencer& sequencer, const Instruction& instruction);

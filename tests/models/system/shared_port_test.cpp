@@ -55,6 +55,19 @@ TEST(SharedPorts, VectorAndScalarTakeTurnsAtPsumWhereTheyShareItsPort) {
   EXPECT_EQ(stalled(record, Engine::kScalar), Time(4'000 * kNs));
 }
 
+TEST(SharedPorts, AnInstructionOfNoElementsNeedsNoPortAndHoldsUpNobody) {
+  MachineSpec machine = small_machine();
+  machine.core.psum_port = PsumPort::kAll;
+  const auto program = program_of([&](ProgramBuilder&, SegmentBuilder& s) {
+    for (int i = 0; i < 4; ++i) {
+      s.emit(Engine::kVector, from(Space::kPsum, 0));
+      s.emit(Engine::kScalar, from(Space::kPsum, 1000));
+    }
+  });
+  const RunRecord record = simulate(machine, job_on(machine, program, {0}), {.detail = Detail::kInstruction});
+  EXPECT_EQ(stalled(record, Engine::kVector) + stalled(record, Engine::kScalar), Time());
+}
+
 TEST(SharedPorts, VectorAndScalarTakeTurnsAtOnePsumBankWhereEachBankHasAPort) {
   const RunRecord record = side_by_side({.psum = PsumPort::kSameBank}, Space::kPsum, 1000, Engine::kScalar, {3, 3});
   EXPECT_EQ(stalled(record, Engine::kVector), Time(3'000 * kNs));
