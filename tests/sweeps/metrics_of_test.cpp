@@ -64,6 +64,13 @@ TEST(Metrics, TheRooflineHoldsForACoreThatIsMadeFaster) {
   EXPECT_EQ(row.status, Status::kOk) << row.error;
 }
 
+TEST(Metrics, TheRooflineCountsEveryChipThatAGroupIsOn) {
+  for (const char* groups : {"0,4,8,12", "4,8,12,16;0-3"}) {
+    const PointRow row = evaluated("trn2-48xlarge", "all_reduce", {{"bytes", "64MiB"}, {"groups", groups}});
+    EXPECT_EQ(row.status, Status::kOk) << groups << ": " << row.error;
+  }
+}
+
 TEST(Metrics, EveryEngineHasItsTimeAccountedFor) {
   const PointRow row = decode_row();
   const double elapsed = metric(row, "latency_us") * 16 * 8;  // 16 chips of 8 cores

@@ -1,5 +1,7 @@
 #include "workloads/graph/count.h"
 
+#include <algorithm>
+
 #include "models/mechanism/error.h"
 
 namespace trnsim {
@@ -82,6 +84,13 @@ WorkCount count_work(const CoreJob& job) {
   if (job.program == nullptr) return count;
   for (const Call& call : job.program->calls) Walk(job, call).all(count);
   return count;
+}
+
+bool has_work(const CoreJob& job) {
+  const auto has_instructions = [](const Segment& segment) {
+    return std::ranges::any_of(segment.instructions, [](const auto& list) { return !list.empty(); });
+  };
+  return job.program != nullptr && std::ranges::any_of(job.program->segments, has_instructions);
 }
 
 }  // namespace trnsim

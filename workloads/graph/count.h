@@ -23,4 +23,7 @@ struct WorkCount {
 
 [[nodiscard]] WorkCount count_work(const CoreJob& job);
 
+/// Whether the core has a program, and that any instruction.
+[[nodiscard]] bool has_work(const CoreJob& job);
+
 }  // namespace trnsim

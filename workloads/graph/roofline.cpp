@@ -1,8 +1,9 @@
 // The bound that array, HBM, DMA and links put on a job. Raw rates and perfectly even load, so nothing can beat it.
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <cstddef>
 #include <map>
+#include <set>
 
 #include "workloads/graph/count.h"
 #include "workloads/graph/facts.h"
@@ -44,14 +45,32 @@ double chip_egress(const MachineSpec& machine) {
   return total;
 }
 
+// Chips or stacks, of so many cores each, that some of `cores` are on.
+std::size_t parts_with(const std::vector<CoreId>& cores, std::uint32_t cores_per_part) {
+  std::set<std::size_t> parts;
+  for (const CoreId core : cores) parts.insert(core.index() / cores_per_part);
+  return parts.size();
+}
+
+std::vector<CoreId> working_cores(const Job& job) {
+  std::vector<CoreId> working;
+  for (std::size_t core = 0; core < job.cores.size(); ++core) {
+    if (has_work(job.cores[core])) working.emplace_back(static_cast<std::uint32_t>(core));
+  }
+  return working;
+}
+
 // Bytes that messages carry from chip to chip; those between cores of one chip take no link.
 double chip_to_chip_bytes(const LoweredWorkload& lowered, const MachineSpec& machine) {
   double total = 0;
   const Job& job = lowered.job;
   const std::size_t cores_per_chip = machine.cores_per_chip;
-  // Groups run the same programs on cores laid out alike; where a group begins inside a chip may differ, so take the
-  // first group, which never crosses more chips than another.
-  for (const CoreId core : job.replicas.empty() ? std::vector<CoreId>() : job.replicas.front().cores) {
+  if (job.replicas.empty()) return 0;
+  // Groups run the same programs on as many cores; how these lie on chips may differ, so take one on the fewest
+  // chips, of whose bytes the least leave a chip.
+  const auto chips_of = [&](const ReplicaGroup& group) { return parts_with(group.cores, cores_per_chip); };
+  const auto& least = *std::ranges::min_element(job.replicas, {}, chips_of);
+  for (const CoreId core : least.cores) {
     const CoreJob& work = job.cores[core.index()];
     for (const auto& [peer, bytes] : count_work(work).bytes_to_peer) {
       if (work.peers[peer].index() / cores_per_chip != core.index() / cores_per_chip)
@@ -66,7 +85,8 @@ double chip_to_chip_bytes(const LoweredWorkload& lowered, const MachineSpec& mac
 void set_roofline(LoweredWorkload& lowered, const MachineSpec& machine, Dtype fastest, std::uint64_t fast_flop) {
   const WorkloadFacts& facts = lowered.facts;
   const double used = static_cast<double>(machine.cores() - facts.idle_cores) / machine.cores();
-  if (used == 0) return;
+  const std::vector<CoreId> working = working_cores(lowered.job);
+  if (working.empty()) return;
   const auto fast = static_cast<double>(fast_flop);
   const auto slow = static_cast<double>(facts.useful_flop) - fast;
   // Of a kernel alone it is known what must move; what its schedule reads again is no part of the bound.
@@ -74,7 +94,8 @@ void set_roofline(LoweredWorkload& lowered, const MachineSpec& machine, Dtype fa
                                                                  : facts.weight_bytes + facts.bias_bytes +
                                                                        facts.kv_read_bytes + facts.kv_write_bytes);
   const auto copied = static_cast<double>(facts.copy_bytes);
-  const double stacks = std::ceil(used * machine.chips * machine.hbm.stacks);
+  const auto stacks = static_cast<double>(parts_with(working, machine.cores_per_stack()));
+  const auto chips = static_cast<double>(parts_with(working, machine.cores_per_chip));
   struct Bound {
     const char* name;
     double seconds;
@@ -86,10 +107,10 @@ void set_roofline(LoweredWorkload& lowered, const MachineSpec& machine, Dtype fa
             (bytes + copied * static_cast<double>(facts.copy_hbm_ends)) / (rate(machine.hbm.bandwidth) * stacks)},
       Bound{"dma",
             (bytes + copied) / (rate(machine.dma.engine_bandwidth) * machine.dma.engines * machine.cores() * used)},
-      Bound{"link", chip_egress(machine) > 0 ? chip_to_chip_bytes(lowered, machine) /
-                                                   (chip_egress(machine) * fastest_scale(machine.link_bandwidth_scale) *
-                                                    std::ceil(used * machine.chips))
-                                             : 0.0}};
+      Bound{"link", chip_egress(machine) > 0
+                        ? chip_to_chip_bytes(lowered, machine) /
+                              (chip_egress(machine) * fastest_scale(machine.link_bandwidth_scale) * chips)
+                        : 0.0}};
   const auto largest = std::max_element(bounds.begin(), bounds.end(),
                                         [](const Bound& a, const Bound& b) { return a.seconds < b.seconds; });
   lowered.roofline_ps = static_cast<std::uint64_t>(largest->seconds * 1e12);

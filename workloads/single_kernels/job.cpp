@@ -79,12 +79,7 @@ bool multiplies(const WorkCount& count) {
 /// Cores whose share of the kernel is nothing.
 std::uint64_t without_work(const Job& job) {
   return static_cast<std::uint64_t>(std::count_if(job.cores.begin(), job.cores.end(), [](const CoreJob& core) {
-    if (core.program == nullptr) return false;
-    const auto is_empty = [](const Segment& segment) {
-      return std::all_of(segment.instructions.begin(), segment.instructions.end(),
-                         [](const std::vector<Instruction>& list) { return list.empty(); });
-    };
-    return std::all_of(core.program->segments.begin(), core.program->segments.end(), is_empty);
+    return core.program != nullptr && !has_work(core);
   }));
 }
 
