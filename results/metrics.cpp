@@ -111,6 +111,8 @@ constexpr MetricInfo kMetrics[] = {
     {"distinct_experts", "experts", "replica", "experts drawn by at least one token, summed over layers"},
     {"broken_rules", "", "platform",
      "collectives: with collective.rules=report, the rules of the platform that a group breaks, ';' between them"},
+    {"algorithm", "", "platform",
+     "collectives: the algorithm that was taken; where groups take several, each once, ';' between them"},
     {"fold_error_bound", "1", "platform", "largest relative error that folding may add; 0 where folding is exact"},
 };
 

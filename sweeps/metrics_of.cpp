@@ -250,6 +250,7 @@ void fill_rates(Metrics& m, const Evaluation& e) {
     m.set("algbw_gb_per_s", rate);
     m.set("busbw_gb_per_s", rate * f.bus_factor);
   }
+  if (!f.algorithms.empty()) m.set("algorithm", f.algorithms);
   if (!f.broken_rules.empty()) m.set("broken_rules", f.broken_rules);
   if (f.unit_of_tokens.empty()) return;
   const double tokens = static_cast<double>(f.tokens) / elapsed;

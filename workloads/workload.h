@@ -74,6 +74,7 @@ struct WorkloadFacts {
   double bus_factor = 0;                        ///< collectives: bytes that a rank must send per byte of the vector
   double bisection_bytes_per_s = 0;    ///< collectives: that links carry between the halves of the group's chips
   double bisection_bound_s = 0;        ///< collectives: that what goes between the halves takes at least
+  std::string algorithms;              ///< collectives: that carry out the groups, each once, ';' between them
   std::string broken_rules;            ///< collectives: rules that a group breaks, ';' between them
   Interval interval = Interval::kRun;  ///< single kernels and collectives
   std::string kernel;                  ///< single kernels: the operator that is the kernel

@@ -71,6 +71,17 @@ TEST(Metrics, TheRooflineCountsEveryChipThatAGroupIsOn) {
   }
 }
 
+TEST(Metrics, NameTheAlgorithmsThatGroupsTookInOrderOfAppearance) {
+  const auto algorithm = [](const char* bytes, const char* groups) {
+    PointRow row = evaluated("trn2-48xlarge", "all_reduce", {{"bytes", bytes}, {"groups", groups}});
+    return row.metrics["algorithm"];
+  };
+  EXPECT_EQ(algorithm("4KiB", "0-3"), "mesh");
+  EXPECT_EQ(algorithm("64MiB", "0-3;4-7"), "kangaring");
+  EXPECT_EQ(algorithm("64MiB", "0-2,4;8-11;5-7,12"), "ring;kangaring");
+  EXPECT_EQ(evaluated("trn2-3xlarge", "dma_copy", {{"bytes", "4KiB"}}).metrics.count("algorithm"), 0U);
+}
+
 TEST(Metrics, EveryEngineHasItsTimeAccountedFor) {
   const PointRow row = decode_row();
   const double elapsed = metric(row, "latency_us") * 16 * 8;  // 16 chips of 8 cores

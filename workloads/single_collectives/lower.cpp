@@ -77,7 +77,7 @@ class Groups {
     const Place place = place_of(group, lnc, machine_, topology_);
     const Algorithm& algorithm = chosen(place, shape, task_, forced_algorithm(read_, "algorithm"));
     enforce(collective::broken_rules(machine_.collective_rules, shape, algorithm));
-    lowered_.facts.kernel = algorithm.name;
+    take(algorithm);
     if (metadata_ == Metadata::kKnown || place.ranks < 2) {
       return write(group, place, [&](Script& script) { algorithm.write(place, task_, script); });
     }
@@ -91,6 +91,14 @@ class Groups {
   [[nodiscard]] const Algorithm& chosen(const Place& place, const GroupShape& shape, const Task& task,
                                         const Algorithm* forced) const {
     return algorithm_for(place, shape, task, task.elements * operands_.element_bytes, machine_, forced);
+  }
+
+  void take(const Algorithm& algorithm) {
+    lowered_.facts.kernel = algorithm.name;
+    if (std::ranges::find(taken_, &algorithm) != taken_.end()) return;
+    taken_.push_back(&algorithm);
+    std::string& names = lowered_.facts.algorithms;
+    names += (names.empty() ? "" : ";") + std::string(algorithm.name);
   }
 
   void enforce(const std::vector<collective::BrokenRule>& rules) {
@@ -136,6 +144,7 @@ class Groups {
   Task task_;
   LoweredWorkload& lowered_;
   std::set<std::string> broken_;
+  std::vector<const Algorithm*> taken_;
   Metadata metadata_ = Metadata::kKnown;
 };
 
