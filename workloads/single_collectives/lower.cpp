@@ -30,7 +30,15 @@ using collective::Task;
 constexpr std::array<std::string_view, 3> kLevels = {"device", "kernel", "framework"};
 constexpr std::array kIntervals = {Interval::kSteady, Interval::kKernelLaunch, Interval::kGraphLaunch};
 
-Task task_of(const SettingReader& read, Collective collective, const Sizes& sizes, const MachineSpec& machine) {
+std::uint32_t root_of(const SettingReader& read, std::uint32_t ranks) {
+  const std::uint32_t root = read.degree("root");
+  if (root < ranks) return root;
+  throw InputError(read.need("root").place + ": root=" + read.word("root") + ", but the group has ranks 0 to " +
+                   std::to_string(ranks - 1));
+}
+
+Task task_of(const SettingReader& read, Collective collective, std::uint32_t ranks, const Sizes& sizes,
+             const MachineSpec& machine) {
   Task task;
   task.collective = collective;
   task.elements = sizes.elements;
@@ -38,7 +46,7 @@ Task task_of(const SettingReader& read, Collective collective, const Sizes& size
   task.slices = static_cast<std::uint32_t>(read.count_or("slices", machine.core.collective.slices));
   task.slots = static_cast<std::uint32_t>(read.count_or("slots", task.slots));
   if (task.collective == Collective::kPermute) task.shift = read.degree("shift");
-  if (task.collective == Collective::kBroadcast) task.root = read.degree("root");
+  if (task.collective == Collective::kBroadcast) task.root = root_of(read, ranks);
   return task;
 }
 
@@ -162,7 +170,7 @@ LoweredWorkload lower_collective(const SettingReader& read, const MachineSpec& m
   operands.element_bytes = storage_bytes(1, read.dtype("dtype"));
   operands.memory = read.space("collective_memory", "hbm", Space::kHbm);
   const Sizes sizes = sizes_of(read, collective, ranks, operands.element_bytes, file);
-  const Task task = task_of(read, collective, sizes, machine);
+  const Task task = task_of(read, collective, ranks, sizes, machine);
   if (kIntervals[level] != Interval::kSteady) copy_through_buffer(operands, collective, sizes, lnc);
   LoweredWorkload lowered;
   Groups writer(read, machine, operands, task, lowered);
