@@ -30,6 +30,14 @@ using collective::Task;
 constexpr std::array<std::string_view, 3> kLevels = {"device", "kernel", "framework"};
 constexpr std::array kIntervals = {Interval::kSteady, Interval::kKernelLaunch, Interval::kGraphLaunch};
 
+/// Throws InputError for a microscaled one, whose elements share scales.
+Dtype plain_dtype(const SettingReader& read) {
+  const Dtype dtype = read.dtype("dtype");
+  if (!is_microscaled(dtype)) return dtype;
+  throw InputError(read.need("dtype").place + ": dtype=" + read.word("dtype") +
+                   ", but collectives carry plain elements; use fp32, bf16, fp16 or fp8");
+}
+
 std::uint32_t root_of(const SettingReader& read, std::uint32_t ranks) {
   const std::uint32_t root = read.degree("root");
   if (root < ranks) return root;
@@ -167,7 +175,7 @@ LoweredWorkload lower_collective(const SettingReader& read, const MachineSpec& m
   const auto ranks = static_cast<std::uint32_t>(groups.front().size());
   const auto level = read.choice<std::size_t, kLevels.size()>("level", kLevels);
   collective::Operands operands;
-  operands.element_bytes = storage_bytes(1, read.dtype("dtype"));
+  operands.element_bytes = storage_bytes(1, plain_dtype(read));
   operands.memory = read.space("collective_memory", "hbm", Space::kHbm);
   const Sizes sizes = sizes_of(read, collective, ranks, operands.element_bytes, file);
   const Task task = task_of(read, collective, ranks, sizes, machine);
