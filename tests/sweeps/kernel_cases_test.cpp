@@ -138,6 +138,8 @@ TEST(KernelCases, WhatCannotBeIsRefusedWithItsReason) {
       {{"trn2-3xlarge", "scan", {{"chunk", "513"}}}, "use at most 512"},
       {{"trn2-3xlarge", "dma_copy", {{"interval", "packet"}, {"bytes", "64KiB"}, {"transfers", "1"}}}, "of one packet"},
       {{"trn2-3xlarge", "dma_copy", {{"interval", "occupancy"}, {"bytes", "64KiB"}, {"transfers", "1"}}}, "2 or more"},
+      {{"trn2-3xlarge", "dma_copy", {{"queues", "16"}, {"beside", "copy"}}},
+       "beside=copy takes as many other queues as queues=16, and this machine has 16; use queues=8 or less"},
       {{"trn2-3xlarge", "softmax", {{"interval", "clock_ramp"}}}, "multiplies nothing"},
       {{"trn1-2xlarge", "matmul", {{"interval", "clock_ramp"}}}, "no clock limiter"},
       {{"trn2-3xlarge", "matmul", {{"schedule", "tiled"}, {"epilogue", "softmax"}}}, "use none, bias_gelu"},

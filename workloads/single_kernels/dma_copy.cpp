@@ -38,7 +38,14 @@ DmaCopy copy_of(const SettingReader& read, const MachineSpec& machine) {
 enum class Beside : std::uint8_t { kNone, kCopy, kCollective };
 
 /// Gives `copy` its class, and returns what runs beside it, started by an engine that does nothing else.
-DmaCopy beside(const SettingReader& read, Beside what, DmaCopy& copy) {
+/// Throws InfeasibleError if the DMA engines have no queues left for it.
+DmaCopy beside(const SettingReader& read, Beside what, const MachineSpec& machine, DmaCopy& copy) {
+  if (copy.queues > machine.dma.queues_per_engine / 2) {
+    throw InfeasibleError("beside=" + read.word("beside") +
+                          " takes as many other queues as queues=" + std::to_string(copy.queues) +
+                          ", and this machine has " + std::to_string(machine.dma.queues_per_engine) +
+                          "; use queues=" + std::to_string(machine.dma.queues_per_engine / 2) + " or less");
+  }
   copy.qos = read.count("qos");
   DmaCopy other = copy;
   other.bytes = read.count_or("beside_bytes", copy.bytes);
@@ -82,7 +89,7 @@ LoweredWorkload lower_dma_copy(const SettingReader& read, const MachineSpec& mac
   DmaCopy copy = copy_of(read, machine);
   DmaCopy other;
   const auto what = read.choice<Beside, 3>("beside", {"none", "copy", "collective"});
-  if (what != Beside::kNone) other = beside(read, what, copy);
+  if (what != Beside::kNone) other = beside(read, what, machine, copy);
   check_interval(read, placement, copy);
   const std::uint64_t ends = static_cast<std::uint64_t>(copy.source == Space::kHbm) +
                              static_cast<std::uint64_t>(copy.destination == Space::kHbm);
