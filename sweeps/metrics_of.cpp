@@ -374,6 +374,9 @@ void check_conservation(const Evaluation& evaluation) {
   check_equal(moved(Traffic::kKvRead), f.kv_read_bytes, "KV bytes read");
   check_equal(moved(Traffic::kKvWrite), f.kv_write_bytes, "KV bytes written");
   if (f.copy_bytes > 0) check_equal(moved(Traffic::kActivations), f.copy_bytes, "bytes copied");
+  if (f.collective_copy_bytes > 0) {
+    check_equal(moved(Traffic::kCollective), f.collective_copy_bytes, "bytes copied as a collective");
+  }
   check(static_cast<std::uint64_t>(within_program(evaluation).count()) >= evaluation.lowered.roofline_ps,
         "nothing is faster than its roofline");
 }

@@ -55,12 +55,13 @@ struct WorkloadFacts {
   std::uint64_t bias_bytes = 0;
   std::uint64_t kv_read_bytes = 0;
   std::uint64_t kv_write_bytes = 0;
-  std::uint64_t operand_bytes = 0;  ///< of a kernel alone: operands and results, each moved from or to HBM once
-  std::uint64_t copy_bytes = 0;     ///< moved by a copy
-  std::uint64_t copy_hbm_ends = 0;  ///< how many ends of the copy lie in HBM
-  std::uint64_t padding_flop = 0;   ///< issued beyond useful because tiles and batches are padded
-  std::uint64_t tokens = 0;         ///< produced (decode) or processed (prefill), whole machine
-  std::uint64_t sequences = 0;      ///< in flight, whole machine (batch)
+  std::uint64_t operand_bytes = 0;          ///< of a kernel alone: operands and results, each moved from or to HBM once
+  std::uint64_t copy_bytes = 0;             ///< moved by a copy
+  std::uint64_t collective_copy_bytes = 0;  ///< moved by a copy beside it, in packets of a collective
+  std::uint64_t copy_hbm_ends = 0;          ///< how many ends of the copies lie in HBM
+  std::uint64_t padding_flop = 0;           ///< issued beyond useful because tiles and batches are padded
+  std::uint64_t tokens = 0;                 ///< produced (decode) or processed (prefill), whole machine
+  std::uint64_t sequences = 0;              ///< in flight, whole machine (batch)
   std::uint64_t batch_per_replica = 0;
   std::uint64_t padded_sequences = 0;  ///< added so that the batch divides
   std::uint32_t tp = 0, ep = 0, dp = 0, lnc = 0;

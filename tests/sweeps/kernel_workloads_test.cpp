@@ -170,6 +170,14 @@ TEST(DmaCopyWorkload, QueuesTakeTurnsPacketByPacket) {
   EXPECT_NEAR(slowed("trn2-3xlarge", {{"beside", "collective"}, {"dma.collective_packet", "4KiB"}}), 2, 0.01);
 }
 
+TEST(DmaCopyWorkload, TheRooflineHoldsBothCopies) {
+  const auto roofline = [](const char* what) {
+    return number_of(evaluated("trn2-3xlarge", "dma_copy", {{"bytes", "4MiB"}, {"beside", what}}), "roofline_us");
+  };
+  EXPECT_NEAR(roofline("copy"), 2 * roofline("none"), 1e-5);
+  EXPECT_EQ(roofline("collective"), roofline("copy"));
+}
+
 TEST(DmaCopyWorkload, OnNcV4AHigherClassOfServiceGetsMore) {
   const auto in_class = [](const char* own, const char* other, const char* ratio) {
     return slowed("trn3-3xlarge", {{"beside", "copy"}, {"qos", own}, {"beside_qos", other}, {"dma.qos_ratio", ratio}});

@@ -93,7 +93,7 @@ void set_roofline(LoweredWorkload& lowered, const MachineSpec& machine, Dtype fa
   const auto bytes = static_cast<double>(facts.operand_bytes > 0 ? facts.operand_bytes
                                                                  : facts.weight_bytes + facts.bias_bytes +
                                                                        facts.kv_read_bytes + facts.kv_write_bytes);
-  const auto copied = static_cast<double>(facts.copy_bytes);
+  const auto copied = static_cast<double>(facts.copy_bytes) + static_cast<double>(facts.collective_copy_bytes);
   const auto stacks = static_cast<double>(parts_with(working, machine.cores_per_stack()));
   const auto chips = static_cast<double>(parts_with(working, machine.cores_per_chip));
   struct Bound {

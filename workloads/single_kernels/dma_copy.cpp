@@ -112,9 +112,10 @@ LoweredWorkload lower_dma_copy(const SettingReader& read, const MachineSpec& mac
     also("beside", other);
     also("reference", reference);
   });
-  Wide moved = Wide(copy.bytes) + reference.bytes;
-  if (other.traffic == Traffic::kActivations) moved += other.bytes;
+  const bool as_collective = other.traffic == Traffic::kCollective;
+  const Wide moved = Wide(copy.bytes) + reference.bytes + (as_collective ? 0 : other.bytes);
   lowered.facts.copy_bytes = countable(moved * placement.cores);
+  if (as_collective) lowered.facts.collective_copy_bytes = countable(Wide(other.bytes) * placement.cores);
   lowered.facts.copy_hbm_ends = ends;
   finish_facts(lowered, placement, machine, Dtype::kBf16, 0);
   return lowered;
