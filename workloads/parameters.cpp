@@ -106,10 +106,11 @@ constexpr std::array kTable = {
     WorkloadParameterRow{"shift", kCount, 0, 1e6, "", false, "rank i gives to rank i + shift, round and round",
                          "permute"},
     WorkloadParameterRow{"root", kCount, 0, 1e6, "", false, "rank that gives", "broadcast"},
-    WorkloadParameterRow{"level", kWord, 0, 0, "device|kernel|framework", false,
-                         "what the time covers: the collective on the device; a kernel around it, with entry and exit; "
-                         "also the host's launch",
-                         kCollectives},
+    WorkloadParameterRow{
+        "level", kWord, 0, 0, "device|kernel|framework", false,
+        "what runs and is timed. device: the collective alone; kernel: one that the host launches, with copies "
+        "in and out; framework: a graph with such copies, launched in its own way instead",
+        kCollectives},
     // Routing.
     WorkloadParameterRow{"routing", kWord, 0, 0, "uniform|balanced|lognormal", false, "how tokens choose experts",
                          kModel},
