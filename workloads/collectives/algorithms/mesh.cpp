@@ -144,11 +144,12 @@ constexpr std::array kForms = {
 
 }  // namespace
 
-constinit const Algorithm kMesh = {.name = "mesh",
-                                   .meaning = "every shard to its owner, who adds all up; every sum to everybody",
-                                   .forms = kForms,
-                                   .obstacle = no_obstacle,
-                                   .write = write,
-                                   .scratch = scratch};
+constinit const Algorithm kMesh = {
+    .name = "mesh",
+    .meaning = "shards straight to whom they are for: to owners, who add them up, to everybody, or both in turn",
+    .forms = kForms,
+    .obstacle = no_obstacle,
+    .write = write,
+    .scratch = scratch};
 
 }  // namespace trnsim::collective

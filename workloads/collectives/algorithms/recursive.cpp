@@ -326,11 +326,12 @@ constexpr std::array kForms = {
 
 }  // namespace
 
-constinit const Algorithm kRecursive = {.name = "recursive",
-                                        .meaning = "halving and doubling along the dimensions of a cube of chips",
-                                        .forms = kForms,
-                                        .obstacle = obstacle,
-                                        .write = write,
-                                        .scratch = scratch};
+constinit const Algorithm kRecursive = {
+    .name = "recursive",
+    .meaning = "halving to add, doubling to gather, or both in turn, along the dimensions of a cube",
+    .forms = kForms,
+    .obstacle = obstacle,
+    .write = write,
+    .scratch = scratch};
 
 }  // namespace trnsim::collective

@@ -202,11 +202,12 @@ constexpr std::array kForms = {
 
 }  // namespace
 
-constinit const Algorithm kRing = {.name = "ring",
-                                   .meaning = "chunks go round, added on the way, and round once more",
-                                   .forms = kForms,
-                                   .obstacle = no_obstacle,
-                                   .write = write,
-                                   .scratch = scratch};
+constinit const Algorithm kRing = {
+    .name = "ring",
+    .meaning = "chunks go round: to be added on the way, to be handed to everybody, or both in turn",
+    .forms = kForms,
+    .obstacle = no_obstacle,
+    .write = write,
+    .scratch = scratch};
 
 }  // namespace trnsim::collective
