@@ -46,7 +46,7 @@ double chip_egress(const MachineSpec& machine) {
 }
 
 // Chips or stacks, of so many cores each, that some of `cores` are on.
-std::size_t parts_with(const std::vector<CoreId>& cores, std::uint32_t cores_per_part) {
+std::size_t parts_with(const std::vector<CoreId>& cores, std::size_t cores_per_part) {
   std::set<std::size_t> parts;
   for (const CoreId core : cores) parts.insert(core.index() / cores_per_part);
   return parts.size();
