@@ -144,9 +144,9 @@ TEST(KernelCases, WhatCannotBeIsRefusedWithItsReason) {
       {{"trn1-2xlarge", "matmul", {{"interval", "clock_ramp"}}}, "no clock limiter"},
       {{"trn2-3xlarge", "matmul", {{"schedule", "tiled"}, {"epilogue", "softmax"}}}, "use none, bias_gelu"},
       {{"trn2-3xlarge", "matmul", {{"schedule", "strip"}, {"transpose_lhs", "no"}}}, "always turns A"},
-      {{"trn2-48xlarge", "broadcast", {{"root", "64"}}}, "test: root=64, but the group has ranks 0 to 63"},
-      {{"trn3-3xlarge", "all_reduce", {{"dtype", "mxfp8"}}}, "test: dtype=mxfp8, but collectives carry plain elements"},
-      {{"trn3-3xlarge", "all_to_all", {{"dtype", "mxfp4"}}}, "test: dtype=mxfp4, but collectives carry plain elements"},
+      {{"trn2-48xlarge", "broadcast", {{"root", "64"}}}, "root=64, but the group has ranks 0 to 63"},
+      {{"trn3-3xlarge", "all_reduce", {{"dtype", "mxfp8"}}}, "dtype=mxfp8, but collectives carry plain elements"},
+      {{"trn3-3xlarge", "all_to_all", {{"dtype", "mxfp4"}}}, "dtype=mxfp4, but collectives carry plain elements"},
       // Before anything is written.
       {{"trn2-3xlarge", "moe", {{"tokens", "1000003"}}}, "written out"},
       {{"trn2-3xlarge", "dma_copy", {{"bytes", "16GB"}, {"descriptor_bytes", "1B"}}}, "written out"},
