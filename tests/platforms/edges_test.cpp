@@ -88,7 +88,11 @@ TEST(InventedMachines, AreReadFromAFewRows) {
 TEST(InventedMachines, LackNoRowAndHaveNoneTooMany) {
   const sample::Files files;
   for (const auto& [name, value, expected] : std::vector<std::array<std::string, 3>>{
-           {"fabric.dimension[4].size", "2", ": missing parameter fabric.dimension[3].bandwidth "},
+           {"fabric.dimension[4].size", "2",
+            "--set: fabric.dimension[4].size: dimension[4] leaves a gap, the torus has dimensions 0, 1 and 2; use "
+            "dimension[3] "},
+           {"fabric.dimension[3].size", "2",
+            "--set: fabric.dimension[3].size: missing parameter fabric.dimension[3].bandwidth "},
            {"fabric.dimension[16].size", "2",
             "--set: fabric.dimension[16].size is beyond the last; use numbers from 0 to 15"},
            {"fabric.dimension[0].size", "0",
