@@ -18,6 +18,18 @@ TEST(TextTable, PadsByCharactersNotBytes) {
   EXPECT_EQ(aligned({{"a", "b"}, {"µs", "1"}, {"xyz", "2"}}, true), "a    b\n---  -\nµs   1\nxyz  2\n");
 }
 
+TEST(TextTable, WrapsTheWidestCellsBehindBlanksBarsAndCommas) {
+  EXPECT_EQ(wrapped({{"name", "phases"}, {"a.long.name", "one|two|three"}, {"b", "four, five"}}, 20),
+            "name         phases\n"
+            "-----------  -------\n"
+            "a.long.name  one|\n"
+            "             two|\n"
+            "             three\n"
+            "b            four,\n"
+            "             five\n");
+  EXPECT_EQ(wrapped({{"a", "b"}, {"x y", "z"}}, 80), aligned({{"a", "b"}, {"x y", "z"}}, true));
+}
+
 PointRow row(const std::string& platform, double user, double megawatt) {
   PointRow row;
   row.id = platform + format_number(user);
