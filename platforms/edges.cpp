@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -40,6 +41,8 @@ class Nodes {
   [[nodiscard]] const std::vector<std::string>& switches() const { return switches_; }
   /// Where chip `number` is named first.
   [[nodiscard]] const std::string& place(std::uint32_t number) const { return chips_.at(number); }
+  /// Where switch `number` of switches() is named first.
+  [[nodiscard]] const std::string& switch_place(std::size_t number) const { return switch_places_[number]; }
   [[nodiscard]] std::uint32_t number(const CsvRow& row, Column column) const {
     const std::string& name = row.fields[column].text;
     const auto found = switch_number_.find(name);
@@ -55,6 +58,7 @@ class Nodes {
       chips_.emplace(chip(row, column), file_.place(row, column));
     } else if (switch_number_.try_emplace(name, static_cast<std::uint32_t>(switches_.size())).second) {
       switches_.push_back(name);
+      switch_places_.push_back(file_.place(row, column));
     }
   }
   static bool is_chip(const std::string& name) {
@@ -77,6 +81,7 @@ class Nodes {
   std::map<std::uint32_t, std::string> chips_;  ///< number and first place
   std::map<std::string, std::uint32_t> switch_number_;
   std::vector<std::string> switches_;
+  std::vector<std::string> switch_places_;  ///< first ones
 };
 
 std::int64_t value(const CsvFile& file, const CsvRow& row, Column column, Dimension dimension) {
@@ -84,6 +89,21 @@ std::int64_t value(const CsvFile& file, const CsvRow& row, Column column, Dimens
     return parse_value_with_unit(dimension, row.fields[column].text).integer;
   } catch (const std::invalid_argument& error) {
     throw InputError(file.at(row, column, error.what()));
+  }
+}
+
+/// Throws InputError if a switch joins nothing: most often it is a chip whose name is misspelt.
+void check_switches(const Nodes& nodes, const std::vector<EdgeSpec>& edges) {
+  std::vector<std::set<std::uint32_t>> neighbours(nodes.chips() + nodes.switches().size());
+  for (const EdgeSpec& edge : edges) {
+    neighbours[edge.from].insert(edge.to);
+    neighbours[edge.to].insert(edge.from);
+  }
+  for (std::size_t i = 0; i < nodes.switches().size(); ++i) {
+    if (neighbours[nodes.chips() + i].size() > 1) continue;
+    throw InputError(nodes.switch_place(i) + ": " + nodes.switches()[i] +
+                     " has one neighbour and leads nowhere; a switch joins two or more; chips are called chip0, "
+                     "chip1, ...");
   }
 }
 
@@ -139,6 +159,7 @@ void read_edges(const std::string& path, FabricSpec& fabric) {
     }
     fabric.edges.push_back(edge);
   }
+  check_switches(nodes, fabric.edges);
   check_ways(nodes, fabric.edges);
 }
 

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::uint32_t kMostChips = 1U << 20;  ///< of all instances: what a core number and an address hold
 
-[[noreturn]] void refuse_missing(const std::string& path, const std::string& name, std::string_view meaning) {
-  refuse(path + ":1:1", "missing parameter " + name + " (" + std::string(meaning) + "); add a row, or inherit one");
+[[noreturn]] void refuse_missing(const std::string& place, const std::string& name, std::string_view meaning) {
+  refuse(place, "missing parameter " + name + " (" + std::string(meaning) + "); add a row, or inherit one");
 }
 
 [[noreturn]] void refuse_idle(const Entry& entry) {
@@ -28,6 +28,37 @@ std::map<std::string_view, std::uint32_t> indices_of(const Entries& entries) {
     count = std::max(count, definition.index + 1);
   }
   return indices;
+}
+
+/// "0, 1 and 2" for 3.
+std::string numbers_below(std::uint32_t count) {
+  std::string list;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    list += (i == 0 ? "" : i + 1 == count ? " and " : ", ") + std::to_string(i);
+  }
+  return list;
+}
+
+/// The first row about prefix[index]; null if there is none.
+const Entry* row_of(const Entries& entries, std::string_view prefix, std::uint32_t index) {
+  const std::string begin = std::string(prefix) + "[" + std::to_string(index) + "].";
+  const auto found = entries.lower_bound(begin);
+  return found != entries.end() && found->first.starts_with(begin) ? &found->second : nullptr;
+}
+
+/// Throws InputError if no row is about prefix[index] although one is about a larger index below `count`.
+void check_no_gap(const Entries& entries, std::string_view prefix, std::uint32_t index, std::uint32_t count,
+                  FabricKind kind) {
+  if (row_of(entries, prefix, index) != nullptr) return;
+  std::uint32_t beyond = index + 1;
+  while (beyond < count && row_of(entries, prefix, beyond) == nullptr) ++beyond;
+  if (beyond >= count) return;
+  const std::string noun(prefix.substr(prefix.rfind('.') + 1));
+  const auto numbered = [&noun](std::uint32_t i) { return noun + "[" + std::to_string(i) + "]"; };
+  const std::string has = index == 0 ? "no " + noun : noun + (index == 1 ? " " : "s ") + numbers_below(index);
+  refuse(row_of(entries, prefix, beyond)->place_of_value,
+         numbered(beyond) + " leaves a gap, the " + std::string(kFabricKinds[static_cast<std::size_t>(kind)].name) +
+             " has " + has + "; use " + numbered(index) + " for the next, with all its rows");
 }
 
 /// Where to point when parameters contradict each other: at one that the user set, else at the first.
@@ -86,7 +117,7 @@ void check_complete(const std::string& path, const Entries& entries, const Machi
     const auto found = entries.find(std::string(parameter.name));
     const bool needed = applies_to(parameter.applies, machine);
     const bool idle = !needed && parameter.applies != Applies::kInstances;
-    if (needed && found == entries.end()) refuse_missing(path, std::string(parameter.name), parameter.meaning);
+    if (needed && found == entries.end()) refuse_missing(path + ":1:1", std::string(parameter.name), parameter.meaning);
     if (idle && found != entries.end()) refuse_idle(found->second);
   }
   const std::map<std::string_view, std::uint32_t> indices = indices_of(entries);
@@ -99,7 +130,11 @@ void check_complete(const std::string& path, const Entries& entries, const Machi
           std::string(parameter.prefix) + "[" + std::to_string(i) + "]." + std::string(parameter.suffix);
       const auto entry = entries.find(name);
       if (!applies && entry != entries.end()) refuse_idle(entry->second);
-      if (applies && entry == entries.end()) refuse_missing(path, name, parameter.meaning);
+      if (!applies || entry != entries.end()) continue;
+      check_no_gap(entries, parameter.prefix, i, count, machine.fabric.kind);
+      const Entry* const other = row_of(entries, parameter.prefix, i);
+      const bool set = other != nullptr && other->parameter.confidence == "set";
+      refuse_missing(set ? other->place_of_value : path + ":1:1", name, parameter.meaning);
     }
   }
 }

@@ -50,8 +50,9 @@ struct ValidateCommand {
 };
 int validate(const ValidateCommand& command);
 
-/// `what`: platforms, workloads, parameters, metrics, kernels, collectives or topologies.
-int list(const std::string& what);
+/// `what`: platforms, workloads, parameters, metrics, kernels, collectives or topologies; those alone whose name
+/// contains `text`.
+int list(const std::string& what, const std::string& text);
 
 /// Every resolved parameter of a platform or workload; for a platform its totals, computed and published.
 int show(const std::string& name, const std::vector<Setting>& settings);

@@ -2,11 +2,13 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <set>
 #include <stdexcept>
 #include <string_view>
 
+#include "models/mechanism/units.h"
 #include "platforms/table/quantity.h"
 #include "results/row.h"
 #include "sweeps/sweep_file.h"
@@ -113,15 +115,28 @@ void check_room(const std::vector<std::string>& values, const std::string& range
   throw std::invalid_argument("the range '" + range + "' has more than 100000 values; use a larger step");
 }
 
-/// The range by whole arithmetic, if its numbers and a factor allow that: no value is off by a rounding.
+/// The bound `number` * `ratio`, rounded down to the decimal places of `number`; false if it does not fit.
+bool convert_down(Decimal& number, UnitRatio ratio) {
+  const Wide product = static_cast<Wide>(number.digits) * ratio.numerator;
+  Wide quotient = product / ratio.denominator;
+  if (product % ratio.denominator < 0) --quotient;
+  using Limits = std::numeric_limits<std::int64_t>;
+  if (quotient < Limits::min() || quotient > Limits::max()) return false;
+  number.digits = static_cast<std::int64_t>(quotient);
+  return true;
+}
+
+/// The range by whole arithmetic, if its numbers and a factor allow that: no value is off by a rounding. `ratio`: the
+/// unit of end in that of start.
 std::optional<std::vector<std::string>> exact_range(const Number& start, const Number& end, const Number& step,
-                                                    bool adds, const std::string& range) {
+                                                    UnitRatio ratio, bool adds, const std::string& range) {
   if (!start.exact || !end.exact || !step.exact || (!adds && step.exact->places > 0)) return std::nullopt;
   Decimal value = *start.exact;
   Decimal last = *end.exact;
   Decimal change = *step.exact;
   const int places = std::max({value.places, last.places, adds ? change.places : 0});
   if (!scale(value, places) || !scale(last, places) || (adds && !scale(change, places))) return std::nullopt;
+  if (!convert_down(last, ratio)) return std::nullopt;
   std::vector<std::string> values;
   bool beyond = false;
   while (!beyond && value.digits <= last.digits) {
@@ -140,12 +155,15 @@ std::vector<std::string> expand_range(const std::string& text) {
   }
   const bool adds = parts[2][0] == '+';
   const Number start = parse_number(parts[0], text);
-  const Number end = parse_number(parts[1], text);
+  Number end = parse_number(parts[1], text);
   const Number step = parse_number(parts[2].substr(1), text);
-  if (start.unit != end.unit || (adds && step.unit != start.unit) || (!adds && !step.unit.empty())) {
+  const std::optional<UnitRatio> ratio = unit_ratio(end.unit, start.unit);
+  if (!ratio || step.unit != (adds ? start.unit : "")) {
     throw std::invalid_argument("the units in '" + text +
-                                "' differ; write the same unit on start, end and step (a factor has none)");
+                                "' differ; write start and end in units of one dimension, such as KiB and MiB, and " +
+                                (adds ? "the step in that of start" : "the factor without one"));
   }
+  end.value *= static_cast<double>(ratio->numerator) / static_cast<double>(ratio->denominator);
   if (adds ? !(step.value > 0) : !(step.value > 1)) {
     throw std::invalid_argument("the step of '" + text + "' never ends; use a step above 0 or a factor above 1");
   }
@@ -153,7 +171,7 @@ std::vector<std::string> expand_range(const std::string& text) {
     throw std::invalid_argument("the range '" + text +
                                 "' is empty; start must not exceed end, and a factor needs a start above 0");
   }
-  if (const auto exact = exact_range(start, end, step, adds, text)) return *exact;
+  if (const auto exact = exact_range(start, end, step, *ratio, adds, text)) return *exact;
   std::vector<std::string> values;
   for (std::size_t i = 0;; ++i) {
     const double n = static_cast<double>(i);

@@ -22,6 +22,8 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
+constexpr std::size_t kListWidth = 120;  // characters that fit a terminal
+
 Rows names_of(const char* header, const std::vector<std::string>& names) {
   Rows rows = {{header}};
   for (const std::string& name : names) rows.push_back({name});
@@ -188,9 +190,19 @@ bool is_workload_file(const std::string& path) {
   return std::none_of(header.begin(), header.end(), [](const Field& field) { return field.text == "confidence"; });
 }
 
+/// `rows` whose name contains `text`, under the header. Throws InputError if there is none.
+Rows named_like(Rows rows, const std::string& what, const std::string& text) {
+  const auto differs = [&text](const auto& row) { return row.front().find(text) == std::string::npos; };
+  rows.erase(std::remove_if(rows.begin() + 1, rows.end(), differs), rows.end());
+  if (rows.size() == 1) {
+    throw InputError("list " + what + ": no name contains '" + text + "'; see `trnsim list " + what + "`");
+  }
+  return rows;
+}
+
 }  // namespace
 
-int list(const std::string& what) {
+int list(const std::string& what, const std::string& text) {
   const std::vector<std::pair<std::string_view, std::function<Rows()>>> kinds = {
       {"platforms", [] { return names_of("platform", platform_names()); }},
       {"workloads", [] { return names_of("workload", workload_names(data_folder())); }},
@@ -203,7 +215,7 @@ int list(const std::string& what) {
   std::vector<std::string_view> names;
   for (const auto& [name, rows] : kinds) {
     if (name == what) {
-      print(aligned(rows(), true));
+      print(wrapped(named_like(rows(), what, text), kListWidth));
       return kGood;
     }
     names.push_back(name);

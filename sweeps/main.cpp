@@ -28,11 +28,12 @@ namespace po = boost::program_options;
 using namespace trnsim;
 
 constexpr std::string_view kAnyNumber = "files";  // of positional arguments
+constexpr std::string_view kOptional = "text";    // positional argument
 
 struct Command {
   std::string_view usage;
   std::string_view summary;
-  std::vector<std::string> positional;  ///< names of required positional arguments; "files" takes any number
+  std::vector<std::string> positional;  ///< names of positional arguments; "files" takes any number, "text" may lack
   std::function<void(po::options_description&)> options;
   std::function<int(const po::variables_map&)> execute;
 };
@@ -194,11 +195,11 @@ std::map<std::string, Command> commands() {
         return validate({files, settings(v), text(v, "filter"), text(v, "out"), text(v, "docs"),
                          v.count("record-first") > 0, v.count("shrink-misses") > 0, jobs(v), wants_csv(v), limit(v)});
       }};
-  all["list"] = {"list platforms|workloads|parameters|metrics|kernels|collectives|topologies",
-                 "list what there is",
-                 {"what"},
+  all["list"] = {"list platforms|workloads|parameters|metrics|kernels|collectives|topologies [TEXT]",
+                 "list what there is, or what has TEXT in its name",
+                 {"what", "text"},
                  nullptr,
-                 [](const po::variables_map& v) { return list(argument(v, "what")); }};
+                 [](const po::variables_map& v) { return list(argument(v, "what"), text(v, "text")); }};
   all["show"] = {"show P|W [--set name=value]...",
                  "every resolved parameter of a platform or workload, with its source",
                  {"name"},
@@ -280,7 +281,7 @@ po::variables_map parse(const Command& command, const std::vector<std::string>& 
   }
   if (values.count("help") > 0) return values;
   for (const std::string& name : command.positional) {
-    if (values.count(name) == 0 && name != kAnyNumber) {
+    if (values.count(name) == 0 && name != kAnyNumber && name != kOptional) {
       throw InputError("an argument is missing; the command is `trnsim " + std::string(command.usage) + "`");
     }
   }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdio>
 #include <map>
@@ -12,6 +11,7 @@
 #include "sweeps/evaluate.h"
 #include "sweeps/fronts_text.h"
 #include "sweeps/launch.h"
+#include "sweeps/points_text.h"
 #include "sweeps/progress.h"
 #include "sweeps/sweep_file.h"
 #include "sweeps/text_table.h"
@@ -38,16 +38,6 @@ double number_of(const PointRow& row, std::string_view metric) {
   if (found == row.metrics.end()) return value;
   std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
   return value;
-}
-
-std::string rounded(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return text;
-  std::array<char, 32> digits{};
-  std::snprintf(digits.data(), digits.size(),
-                value >= 1e6 || value == static_cast<double>(static_cast<long long>(value)) ? "%.0f" : "%.5g", value);
-  return digits.data();
 }
 
 std::string run_text(const PointRow& row) {
@@ -90,23 +80,10 @@ bool checks_hold(const std::vector<Check>& checks, const std::vector<PointRow>& 
   return hold;
 }
 
-std::string points_text(const std::vector<PointRow>& rows) {
-  std::vector<std::vector<std::string>> table = {
-      {"id", "status", "latency us", "sustained PFLOP/s", "tensor", "HBM", "bottleneck"}};
-  const auto cell = [](const PointRow& row, const char* metric) {
-    const auto found = row.metrics.find(metric);
-    return found == row.metrics.end() ? std::string() : rounded(found->second);
-  };
-  for (const PointRow& row : rows) {
-    table.push_back({row.id, std::string(name(row.status)), cell(row, "latency_us"), cell(row, "sustained_pflops"),
-                     cell(row, "tensor_utilization"), cell(row, "hbm_utilization"), cell(row, "bottleneck")});
-  }
-  return aligned(table, true);
-}
-
 std::string sweep_text(const std::vector<PointRow>& rows, const std::string& folder) {
   std::string text = fronts_text(rows);
   if (text.empty()) text = points_text(rows) + "\n";
+  text += reasons_text(rows);
   std::map<std::string_view, std::size_t> count;
   for (const PointRow& row : rows) ++count[name(row.status)];
   text += std::to_string(rows.size()) + " points:";

@@ -51,6 +51,8 @@ class Shape {
   /// Two chips, from and to, between which there is no way round the links that are `down`.
   using Cut = std::optional<std::pair<std::uint32_t, std::uint32_t>>;
   [[nodiscard]] virtual Cut cut_off(const std::vector<bool>& down) const;
+  /// Which ways are tried round a link that is down, for the message that none is left; empty if all are.
+  [[nodiscard]] virtual std::string_view ways() const { return ""; }
   /// Where `chip` stands in the shape, one number per dimension: chips of a line along one differ in that number alone.
   [[nodiscard]] virtual std::vector<std::uint32_t> coordinates(std::uint32_t chip) const { return {chip}; }
   /// REQUIRES: node >= chips().

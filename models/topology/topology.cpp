@@ -119,7 +119,7 @@ void Topology::check_ways() const {
     if (!cut) continue;
     const auto name = [&](std::uint32_t chip) { return "chip" + std::to_string(instance * shape_->chips() + chip); };
     throw InputError(link + "no way is left from " + name(cut->first) + " to " + name(cut->second) +
-                     "; leave more links up");
+                     std::string(shape_->ways()) + "; leave more links up");
   }
 }
 

@@ -100,6 +100,10 @@ Torus::Cut Torus::cut_off(const std::vector<bool>& down) const {
   return std::nullopt;
 }
 
+std::string_view Torus::ways() const {
+  return size_.size() == 1 ? "" : " (ways go by dimension order: round the ring of that dimension, not by another)";
+}
+
 bool Torus::even(std::uint32_t chip) const {
   const auto first = coordinates_.begin() + static_cast<std::ptrdiff_t>(chip * size_.size());
   return std::accumulate(first, first + static_cast<std::ptrdiff_t>(size_.size()), 0U) % 2 == 0;

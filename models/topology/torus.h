@@ -18,6 +18,7 @@ class Torus : public Shape {
   [[nodiscard]] std::vector<Step> around(std::uint32_t from, std::uint32_t to, bool even,
                                          const std::vector<bool>& down) const override;
   [[nodiscard]] Cut cut_off(const std::vector<bool>& down) const override;
+  [[nodiscard]] std::string_view ways() const override;
   [[nodiscard]] bool even(std::uint32_t chip) const override;
   [[nodiscard]] std::vector<std::uint32_t> coordinates(std::uint32_t chip) const override;
   [[nodiscard]] std::string switch_name(std::uint32_t /*node*/) const override { return ""; }

@@ -255,6 +255,18 @@ Value parse_value_with_unit(Dimension dimension, std::string_view text, std::spa
   return parse_value(dimension, number, unit, words);
 }
 
+std::optional<UnitRatio> unit_ratio(std::string_view from, std::string_view to) {
+  if (from == to) return UnitRatio{};
+  for (const Unit& a : kUnits) {
+    if (a.name != from || a.dimension == Dimension::kCount) continue;
+    for (const Unit& b : kUnits) {
+      if (b.name != to || b.dimension != a.dimension) continue;
+      return UnitRatio{a.numerator * b.denominator, a.denominator * b.numerator};
+    }
+  }
+  return std::nullopt;
+}
+
 std::string accepted_units(Dimension dimension) {
   std::string list;
   for (const Unit& unit : kUnits) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,6 +57,16 @@ struct NumberWithUnit {
 /// needs its unit.
 [[nodiscard]] Value parse_value_with_unit(Dimension dimension, std::string_view text,
                                           std::span<const std::string_view> words = {});
+
+/// One unit in another: numerator / denominator.
+struct UnitRatio {
+  std::int64_t numerator = 1;
+  std::int64_t denominator = 1;
+};
+
+/// What one `from` is in `to`: 1024 for MiB in KiB. Nothing if no dimension has both; counts are not converted, a row
+/// is no token.
+[[nodiscard]] std::optional<UnitRatio> unit_ratio(std::string_view from, std::string_view to);
 
 /// The units that `dimension` accepts, for messages and documentation: "Hz, kHz, MHz, GHz".
 [[nodiscard]] std::string accepted_units(Dimension dimension);

@@ -44,6 +44,8 @@ TEST(Edges, EveryMistakeIsRefusedWithItsPlace) {
            {pair + "chip0,hub,1GB,1ns\n", ":4:11: unknown unit 'GB'; "},
            {pair + "chip0,hub,1GB/s,0.5ps\n", ":4:17: 0.5 ps is not a whole number of base units; "},
            {pair + "chip0,hub,1GB/s\n", ":4:11: the row ends before column 'latency'; "},
+           {"chip0,chipp1,1GB/s,1ns\nchipp1,chip0,1GB/s,1ns\n" + pair,
+            ":2:7: chipp1 has one neighbour and leads nowhere; a switch joins two or more; chips are called chip0, "},
            {pair + "chip2,chip0,1GB/s,1ns\n", ":4:1: no way leads from chip0 to chip2; "},
            {pair + "chip0,chip2,1GB/s,1ns\n", ":4:7: no way leads from chip2 to chip0; "}}) {
     const std::string path = files.write("e.csv", kHeader + rows);
@@ -86,7 +88,11 @@ TEST(InventedMachines, AreReadFromAFewRows) {
 TEST(InventedMachines, LackNoRowAndHaveNoneTooMany) {
   const sample::Files files;
   for (const auto& [name, value, expected] : std::vector<std::array<std::string, 3>>{
-           {"fabric.dimension[4].size", "2", ": missing parameter fabric.dimension[3].bandwidth "},
+           {"fabric.dimension[4].size", "2",
+            "--set: fabric.dimension[4].size: dimension[4] leaves a gap, the torus has dimensions 0, 1 and 2; use "
+            "dimension[3] "},
+           {"fabric.dimension[3].size", "2",
+            "--set: fabric.dimension[3].size: missing parameter fabric.dimension[3].bandwidth "},
            {"fabric.dimension[16].size", "2",
             "--set: fabric.dimension[16].size is beyond the last; use numbers from 0 to 15"},
            {"fabric.dimension[0].size", "0",

@@ -23,6 +23,11 @@ TEST(ExpandCell, ListsRangesAndUnits) {
       {"1GHz:2GHz:+0.2GHz", {"1GHz", "1.2GHz", "1.4GHz", "1.6GHz", "1.8GHz", "2GHz"}},
       {"600GB/s|800GB/s", {"600GB/s", "800GB/s"}},
       {"100GB/s:300GB/s:+100GB/s", {"100GB/s", "200GB/s", "300GB/s"}},
+      {"1KiB:1MiB:*4", {"1KiB", "4KiB", "16KiB", "64KiB", "256KiB", "1024KiB"}},
+      {"1GB:4GiB:*2", {"1GB", "2GB", "4GB"}},
+      {"1MiB:2600KiB:+0.5MiB", {"1MiB", "1.5MiB", "2MiB", "2.5MiB"}},
+      {"500ns:0.001ms:+250ns", {"500ns", "750ns", "1000ns"}},
+      {"10pJ/bit:100pJ/B:*2", {"10pJ/bit"}},
       {"0.1:0.5:+0.1", {"0.1", "0.2", "0.3", "0.4", "0.5"}},
       {"5:5:+1", {"5"}},
       {"1|4:8:*2|100", {"1", "4", "8", "100"}},
@@ -43,11 +48,39 @@ TEST(ExpandCell, ListsRangesAndUnits) {
 }
 
 TEST(ExpandCell, RefusesRangesThatMakeNoSense) {
-  for (const char* cell :
-       {"1:16",     "1:16:2",     "1:16:+",         "1:16:+0",      "1:16:+-1",  "1:16:*1",  "1:16:*0.5",
-        "16:1:+1",  "0:16:*2",    "1GHz:2GHz:+0.2", "1GHz:2:+1GHz", "1:4:*2GHz", "a:b:+c",   "1:nan:+1",
-        "1:inf:+1", "1:1e999:+1", "1||2",           "|1",           "1|",        "0:1e9:+1", "1:2:+1:+1",
-        "1|1",      "1|2|1.0",    "1GHz|1GHz",      "1:4:+1|4",     "a|b|a",     "1000|1e3"}) {
+  for (const char* cell : {"1:16",
+                           "1:16:2",
+                           "1:16:+",
+                           "1:16:+0",
+                           "1:16:+-1",
+                           "1:16:*1",
+                           "1:16:*0.5",
+                           "16:1:+1",
+                           "0:16:*2",
+                           "1GHz:2GHz:+0.2",
+                           "1GHz:2:+1GHz",
+                           "1:4:*2GHz",
+                           "a:b:+c",
+                           "1:nan:+1",
+                           "1:inf:+1",
+                           "1:1e999:+1",
+                           "1||2",
+                           "|1",
+                           "1|",
+                           "0:1e9:+1",
+                           "1:2:+1:+1",
+                           "1KiB:1MB/s:*2",
+                           "1KiB:1Mib:*2",
+                           "1KiB:4:*2",
+                           "1KiB:1MiB:+1MiB",
+                           "1MiB:1KiB:*2",
+                           "1rows:4tokens:+1rows",
+                           "1|1",
+                           "1|2|1.0",
+                           "1GHz|1GHz",
+                           "1:4:+1|4",
+                           "a|b|a",
+                           "1000|1e3"}) {
     EXPECT_THROW(static_cast<void>(expand_cell(cell)), std::invalid_argument) << cell;
   }
 }

@@ -118,6 +118,9 @@ TEST(LinkDown, WhereNoWayIsLeftTheChipsAreNamed) {
             "link[0] (chip0->chip1) is down and no way is left from chip0 to chip1; leave more links up");
   EXPECT_EQ(refusal(grid({{2, true}}), 2, {{0, 0.0}}),
             "link[0] (chip0->chip1) is down and no way is left from chip0 to chip1; leave more links up");
+  EXPECT_EQ(refusal(grid({{2, true}, {2, true}}), 4, {{0, 0.0}}),
+            "link[0] (chip0->chip1) is down and no way is left from chip0 to chip1 (ways go by dimension order: round "
+            "the ring of that dimension, not by another); leave more links up");
   EXPECT_EQ(refusal(grid({{4, true}}), 4, {{0, 0.0}, {4, 0.0}}), "");
   EXPECT_NE(refusal(grid({{4, true}}), 4, {{0, 0.0}, {1, 0.0}}).find("no way is left from chip0 to chip"),
             std::string::npos);
