@@ -103,7 +103,7 @@ constexpr std::array kTable = {
                          "what ranks tell each other before sizes that differ: nothing, how much comes, or also where "
                          "it is to go; auto: counts, and offsets for an all-to-all on a fabric with switches",
                          kSized},
-    WorkloadParameterRow{"shift", kCount, 0, 1e6, "", false, "rank i gives to rank i + shift, round and round",
+    WorkloadParameterRow{"shift", kCount, 1, 1e6, "", false, "rank i gives to rank i + shift, round and round",
                          "permute"},
     WorkloadParameterRow{"root", kCount, 0, 1e6, "", false, "rank that gives", "broadcast"},
     WorkloadParameterRow{

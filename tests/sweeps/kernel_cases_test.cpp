@@ -145,6 +145,10 @@ TEST(KernelCases, WhatCannotBeIsRefusedWithItsReason) {
       {{"trn2-3xlarge", "matmul", {{"schedule", "tiled"}, {"epilogue", "softmax"}}}, "use none, bias_gelu"},
       {{"trn2-3xlarge", "matmul", {{"schedule", "strip"}, {"transpose_lhs", "no"}}}, "always turns A"},
       {{"trn2-48xlarge", "broadcast", {{"root", "64"}}}, "root=64, but the group has ranks 0 to 63"},
+      {{"trn2-48xlarge", "permute", {{"shift", "64"}}}, "shift=64, but the group has 64 ranks; use 1 to 63"},
+      {{"trn2-48xlarge", "all_reduce", {{"dma.queues_per_engine", "3"}}}, "set dma.queues_per_engine to 4 or more"},
+      {{"trn3-3xlarge", "dma_copy", {{"beside", "copy"}, {"beside_qos", "4"}}}, "beside_qos=4"},
+      {{"trn2-48xlarge", "all_to_all", {{"counts", "/dev/zero"}}}, "/dev/zero is no regular file; name a CSV file"},
       {{"trn3-3xlarge", "all_reduce", {{"dtype", "mxfp8"}}}, "dtype=mxfp8, but collectives carry plain elements"},
       {{"trn3-3xlarge", "all_to_all", {{"dtype", "mxfp4"}}}, "dtype=mxfp4, but collectives carry plain elements"},
       // Before anything is written.

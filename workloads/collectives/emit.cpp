@@ -39,7 +39,12 @@ CoreJob Emitter::job_of(const Script& script) {
 std::shared_ptr<const Program> Emitter::program_of(const Outline& outline) const {
   const auto queue_of = [this](std::uint8_t stream, std::uint8_t channel) {
     const std::size_t per_stream = machine_.dma.queues_per_engine / kStreamCount;
-    check(per_stream > 0, "every stream has a DMA queue");
+    if (per_stream == 0) {
+      throw InfeasibleError("each of " + std::to_string(kStreamCount) +
+                            " streams has a DMA queue of its own, the machine has " +
+                            std::to_string(machine_.dma.queues_per_engine) + "; set dma.queues_per_engine to " +
+                            std::to_string(kStreamCount) + " or more");
+    }
     return static_cast<std::uint8_t>(stream * per_stream + channel % per_stream);
   };
   ProgramBuilder builder(name_);

@@ -14,7 +14,7 @@ class Copy {
     const DmaSpec& dma = w.machine().dma;
     check_at_most("descriptor_bytes", copy.descriptor_bytes, dma.max_descriptor.count(), "bytes in a descriptor");
     check_at_most("queues", copy.first_queue + copy.queues, dma.queues_per_engine, "queues");
-    check_class(copy.qos, dma.qos_classes);
+    check_class(copy.first_queue == 0 ? "qos" : "beside_qos", copy.qos, dma.qos_classes);
     check_at_most("partitions", copy.partitions, w.partitions(), "partitions");
     transfers_ = std::min(copy.transfers, copy.bytes);
     check_written_out(transfers_);
@@ -37,11 +37,12 @@ class Copy {
                           std::to_string(most) + " " + of);
   }
 
-  static void check_class(std::uint64_t qos, std::uint32_t classes) {
+  static void check_class(const std::string& name, std::uint64_t qos, std::uint32_t classes) {
     if (qos < classes) return;
-    throw InfeasibleError("qos=" + std::to_string(qos) + ": the DMA engines of this machine have " +
+    throw InfeasibleError(name + "=" + std::to_string(qos) + ": the DMA engines of this machine have " +
                           (classes == 1 ? "no classes of service; use 0"
-                                        : std::to_string(classes) + " classes of service, the first is 0"));
+                                        : std::to_string(classes) + " classes of service; use 0 to " +
+                                              std::to_string(classes - 1) + ", the first is 0"));
   }
 
   // As many buffers as SBUF has room for: a load waits for one that the reduction has freed.

@@ -35,6 +35,9 @@ std::string counts_path(const std::string& counts, const std::string& folder, co
   if (counts.find('/') != std::string::npos || counts.ends_with(".csv")) {
     const fs::path path = fs::path(folder) / counts;
     if (!fs::exists(path, error)) throw InputError(place + ": " + path.string() + ": no such file; check the path");
+    if (!fs::is_regular_file(path, error)) {
+      throw InputError(place + ": " + path.string() + " is no regular file; name a CSV file");
+    }
     return path.string();
   }
   const fs::path own = fs::path(data_folder) / "workloads" / "counts";

@@ -38,6 +38,14 @@ Dtype plain_dtype(const SettingReader& read) {
                    ", but collectives carry plain elements; use fp32, bf16, fp16 or fp8");
 }
 
+/// One rank has nobody to send to, whatever the shift.
+std::uint32_t shift_of(const SettingReader& read, std::uint32_t ranks) {
+  const std::uint32_t shift = read.degree("shift");
+  if (shift < ranks || ranks == 1) return shift;
+  throw InputError(read.need("shift").place + ": shift=" + std::to_string(shift) + ", but the group has " +
+                   std::to_string(ranks) + " ranks; use 1 to " + std::to_string(ranks - 1));
+}
+
 std::uint32_t root_of(const SettingReader& read, std::uint32_t ranks) {
   const std::uint32_t root = read.degree("root");
   if (root < ranks) return root;
@@ -53,7 +61,7 @@ Task task_of(const SettingReader& read, Collective collective, std::uint32_t ran
   task.counts = sizes.counts;
   task.slices = static_cast<std::uint32_t>(read.count_or("slices", machine.core.collective.slices));
   task.slots = static_cast<std::uint32_t>(read.count_or("slots", task.slots));
-  if (task.collective == Collective::kPermute) task.shift = read.degree("shift");
+  if (task.collective == Collective::kPermute) task.shift = shift_of(read, ranks);
   if (task.collective == Collective::kBroadcast) task.root = root_of(read, ranks);
   return task;
 }
