@@ -165,6 +165,10 @@ TEST(RulesOfAGroup, AutoTakesAnAlgorithmThatBreaksNone) {
   EXPECT_EQ(algorithm(joined(large, {{"ranks", "8"}, {"collective.rule.kangaring_ranks", "4"}})), "ring");
   EXPECT_EQ(algorithm({{"ranks", "16"}}), "mesh");
   EXPECT_EQ(algorithm({{"ranks", "16"}, {"collective.rule.mesh_chips", "2"}}), "recursive");
+  // Three chips form no hypercube.
+  EXPECT_EQ(algorithm({{"bytes", "8MiB"}, {"ranks", "16"}}), "recursive");
+  EXPECT_EQ(algorithm({{"bytes", "8MiB"}, {"ranks", "12"}}), "kangaring");
+  EXPECT_EQ(algorithm({{"ranks", "12"}, {"collective.rule.mesh_chips", "2"}}), "kangaring");
 }
 
 TEST(RulesOfAGroup, AHierarchicalOneTakesRingsWithinInstancesWhereKangaRingWouldBreakOne) {
