@@ -36,14 +36,15 @@ Columns columns_of(const std::vector<PointRow>& rows) {
   return columns;
 }
 
-/// What was set and is not the same for all points.
+/// What was set and is not the same for all points, in the order of the columns. REQUIRES: all rows are of one sweep.
 std::vector<std::string> varied(const std::vector<PointRow>& rows) {
   std::vector<std::string> names;
-  for (const PointRow& row : rows) {
-    for (const auto& [name, value] : row.swept) {
-      const bool known = std::find(names.begin(), names.end(), name) != names.end();
-      if (!known && value != parameter(rows.front(), name)) names.push_back(name);
-    }
+  if (rows.empty()) return names;
+  for (const auto& [name, value] : rows.front().swept) {
+    const auto differs = [&, &key = name](const PointRow& row) {
+      return parameter(row, key) != parameter(rows[0], key);
+    };
+    if (std::any_of(rows.begin(), rows.end(), differs)) names.push_back(name);
   }
   return names;
 }

@@ -21,7 +21,7 @@ TEST(TextTable, PadsByCharactersNotBytes) {
 TEST(TextTable, WrapsTheWidestCellsBehindBlanksBarsAndCommas) {
   EXPECT_EQ(wrapped({{"name", "phases"}, {"a.long.name", "one|two|three"}, {"b", "four, five"}}, 20),
             "name         phases\n"
-            "-----------  -------\n"
+            "-----------  ------\n"
             "a.long.name  one|\n"
             "             two|\n"
             "             three\n"
