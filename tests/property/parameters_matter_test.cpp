@@ -69,7 +69,7 @@ std::vector<SmallRun> runs() {
       // Sizes on which the choice of an algorithm turns.
       {"trn2-48xlarge", "all_reduce", {{"ranks", "4"}, {"bytes", "1MiB"}}},
       {"trn2-48xlarge", "all_reduce", {{"ranks", "8"}, {"bytes", "56MB"}}},
-      {"trn2-48xlarge", "all_reduce", {{"ranks", "8"}, {"bytes", "64MiB"}}},
+      {"trn2-48xlarge", "all_reduce", {{"ranks", "4"}, {"bytes", "64MiB"}}},
       {"trn2-48xlarge", "all_reduce", {{"ranks", "4"}, {"bytes", "4KiB"}, {"level", "framework"}}},
       {edge_list_platform(), "permute", {{"bytes", "1MiB"}}},
       {"trn2-48xlarge", "instruction", in_sbuf("copy", "vector", "fp32")},
