@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "models/mechanism/error.h"
-#include "workloads/collectives/algorithms/list.h"
 #include "workloads/collectives/choice.h"
 
 namespace trnsim {
@@ -87,25 +86,23 @@ SemaphoreId Communicator::semaphore(CommSite site, collective::Event event) {
 }
 
 Handle Communicator::stage(std::uint64_t bytes, Handle ready) {
+  return copy(Space::kSbuf, Space::kHbm, bytes, ready);
+}
+
+Handle Communicator::unstage(std::uint64_t bytes, Handle arrived) {
+  return copy(Space::kHbm, Space::kSbuf, bytes, arrived);
+}
+
+// Where messages leave from SBUF, there is nothing to bring anywhere.
+Handle Communicator::copy(Space source, Space destination, std::uint64_t bytes, Handle ready) {
   if (choices_.memory == Space::kSbuf) return ready;
   return writer_.move(Engine::kCollective, Queue::kStage,
                       {.bytes = bytes,
                        .traffic = Traffic::kCollective,
-                       .source = Space::kSbuf,
-                       .destination = Space::kHbm,
+                       .source = source,
+                       .destination = destination,
                        .generation = DescriptorGeneration::kPrebuilt},
                       {ready});
-}
-
-Handle Communicator::unstage(std::uint64_t bytes, Handle arrived) {
-  if (choices_.memory == Space::kSbuf) return arrived;
-  return writer_.move(Engine::kCollective, Queue::kStage,
-                      {.bytes = bytes,
-                       .traffic = Traffic::kCollective,
-                       .source = Space::kHbm,
-                       .destination = Space::kSbuf,
-                       .generation = DescriptorGeneration::kPrebuilt},
-                      {arrived});
 }
 
 Handle Communicator::exchange_rows(const Rows& rows, CommSite site, Handle ready) {

@@ -103,6 +103,7 @@ class Communicator {
  private:
   Handle steps(Collective collective, CommSite site, std::uint64_t elements, std::uint64_t element_bytes, Space memory,
                Handle ready);
+  Handle copy(Space source, Space destination, std::uint64_t bytes, Handle ready);
   SemaphoreId semaphore(CommSite site, collective::Event event);
 
   [[nodiscard]] const CommMember& seat() const { return seats_.in(kind_); }

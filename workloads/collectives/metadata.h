@@ -1,7 +1,6 @@
 // What ranks must tell each other before a collective whose sizes differ and are known to one side alone.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
