@@ -5,16 +5,15 @@
 #include <map>
 #include <string>
 
-#include "results/writer.h"
 #include "sweeps/sweep_file.h"
+#include "tests/results/published.h"
 #include "tests/sweeps/rows.h"
 
 namespace trnsim::test {
 
 /// Every point of sweeps/<sweep>.csv has the metrics of results/published/<folder>, and there are no others.
 inline void expect_current(const std::string& sweep, const std::string& folder) {
-  std::map<std::string, PointRow> committed;
-  for (PointRow& row : read_results(TRNSIM_ROOT "/results/published/" + folder, {})) committed[row.id] = row;
+  std::map<std::string, PointRow> committed = published(folder);
   std::filesystem::current_path(TRNSIM_ROOT);  // sweeps name files by path
   const Sweep points = read_sweep(TRNSIM_ROOT "/sweeps/" + sweep + ".csv", {});
   EXPECT_EQ(committed.size(), points.points.size());

@@ -10,19 +10,13 @@
 #include <vector>
 
 #include "results/series.h"
-#include "results/writer.h"
+#include "tests/results/published.h"
 
 namespace trnsim {
 namespace {
 
 const std::map<std::string, PointRow>& published() {
-  static const std::map<std::string, PointRow> rows = [] {
-    std::map<std::string, PointRow> by_id;
-    for (PointRow& row : read_results(TRNSIM_ROOT "/results/published/all-to-all-switch-against-torus", {})) {
-      by_id[row.id] = row;
-    }
-    return by_id;
-  }();
+  static const std::map<std::string, PointRow> rows = test::published("all-to-all-switch-against-torus");
   return rows;
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "results/series.h"
-#include "results/writer.h"
+#include "tests/results/published.h"
 
 namespace trnsim {
 namespace {
@@ -17,13 +17,7 @@ namespace {
 constexpr double kLayers = 36;  // of gpt-oss-120b
 
 const std::map<std::string, PointRow>& published() {
-  static const std::map<std::string, PointRow> rows = [] {
-    std::map<std::string, PointRow> by_id;
-    for (PointRow& row : read_results(TRNSIM_ROOT "/results/published/decode-collectives-from-sbuf", {})) {
-      by_id[row.id] = row;
-    }
-    return by_id;
-  }();
+  static const std::map<std::string, PointRow> rows = test::published("decode-collectives-from-sbuf");
   return rows;
 }
 
