@@ -111,13 +111,9 @@ Handle Communicator::exchange_rows(const Rows& rows, CommSite site, Handle ready
   SegmentBuilder& segment = writer_.segment();
   const SemaphoreId arrival = semaphore(site, 0);
   for (std::uint32_t d = 0; d < others; ++d) {
-    Transfer transfer;
-    transfer.bytes_per_repeat = Bytes(rows.row_bytes);
+    Transfer transfer = collective::prebuilt(choices_.memory, Bytes(rows.row_bytes));
     transfer.peer = rows.first_peer + d;
     transfer.queue = queue_of(0, d % 2);
-    transfer.generation = DescriptorGeneration::kPrebuilt;
-    transfer.traffic = Traffic::kCollective;
-    transfer.source = transfer.destination = choices_.memory;
     transfer.on_delivery = {arrival, 1};
     segment.dma(Engine::kCollective, transfer, Count::reg(rows.first_register + d), {ready});
   }

@@ -62,12 +62,8 @@ std::shared_ptr<const Program> Emitter::program_of(const Outline& outline) const
 }
 
 Handle Emitter::copy(SegmentBuilder& segment, std::uint64_t elements, std::span<const Handle> after) const {
-  Transfer transfer;
-  transfer.bytes_per_repeat = Bytes(elements * operands_.element_bytes);
+  Transfer transfer = prebuilt(operands_.memory, Bytes(elements * operands_.element_bytes));
   transfer.descriptors_per_repeat = message_descriptors(machine_, transfer.bytes_per_repeat);
-  transfer.generation = DescriptorGeneration::kPrebuilt;
-  transfer.traffic = Traffic::kCollective;
-  transfer.source = transfer.destination = operands_.memory;
   return segment.dma(Engine::kCollective, transfer, Count::constant(1), after);
 }
 

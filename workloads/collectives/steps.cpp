@@ -43,13 +43,9 @@ class Writer {
     for (const Wait& wait : shape.waits) {
       if (wait.event != kNoEvent) take(engine, wait);
     }
-    Transfer transfer;
-    transfer.bytes_per_repeat = Bytes(shape.count * style_.element_bytes);
+    Transfer transfer = prebuilt(style_.memory, Bytes(shape.count * style_.element_bytes));
     transfer.descriptors_per_repeat = message_descriptors(machine_, transfer.bytes_per_repeat);
     transfer.queue = style_.queue_of(shape.stream, shape.channel);
-    transfer.generation = DescriptorGeneration::kPrebuilt;
-    transfer.traffic = Traffic::kCollective;
-    transfer.source = transfer.destination = style_.memory;
     transfer.chained = shape.to == kSelf;
     add_up_first(engine, transfer, shape);
     transfer.peer = shape.to;
@@ -159,6 +155,15 @@ std::vector<Handle> write_steps(const Outline& outline, const StepStyle& style, 
   Writer writer(style, machine, segment, semaphores, ready);
   for (const Shape& shape : outline.shapes) writer.step(shape);
   return writer.finish(outline.last);
+}
+
+Transfer prebuilt(Space memory, Bytes bytes) {
+  Transfer transfer;
+  transfer.bytes_per_repeat = bytes;
+  transfer.generation = DescriptorGeneration::kPrebuilt;
+  transfer.traffic = Traffic::kCollective;
+  transfer.source = transfer.destination = memory;
+  return transfer;
 }
 
 std::uint32_t message_descriptors(const MachineSpec& machine, Bytes bytes) {

@@ -73,6 +73,9 @@ struct StepStyle {
                                               const MachineSpec& machine, SegmentBuilder& segment,
                                               std::span<const SemaphoreId> semaphores, Handle ready);
 
+/// A transfer of `bytes` within `memory` whose descriptors were made before; it names no peer yet.
+[[nodiscard]] Transfer prebuilt(Space memory, Bytes bytes);
+
 /// Descriptors of a message of `bytes`. Throws InfeasibleError if they are more than a DMA ring holds.
 [[nodiscard]] std::uint32_t message_descriptors(const MachineSpec& machine, Bytes bytes);
 
