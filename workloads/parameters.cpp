@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "workloads/models/dimensions.h"
 #include "workloads/workload.h"
 
 namespace trnsim {
@@ -20,11 +21,7 @@ constexpr std::string_view kKernels =
 constexpr std::string_view kCollectives =
     "all_reduce|all_gather|reduce_scatter|all_to_all|permute|broadcast|send_receive";
 constexpr std::string_view kSized = "all_gather|reduce_scatter|all_to_all";
-constexpr std::string_view kWithHeads = "decode|prefill|attention|fused_attention|projection|transformer_block";
 constexpr std::string_view kBatched = "decode|prefill|attention|matmul|conv1d|rope|scan|transformer_block";
-constexpr std::string_view kWithHidden =
-    "decode|prefill|attention|fused_attention|mlp|moe|projection|rms_norm|router|transformer_block";
-constexpr std::string_view kWithExperts = "decode|prefill|moe|router";
 
 constexpr std::string_view kSchedules =
     "tiled|hoisted_loads|kept_loads|resident_rhs|blocked|strip|lora|three_phases|fused|hbm_passes|hbm_passes_fused_sum|"
@@ -32,7 +29,7 @@ constexpr std::string_view kSchedules =
     "fused_block|chain|state_outer|channel_outer|channel_outer_chunked|chunk_outer|chunk_outer_buffered|whole_resident|"
     "tile_resident|resident|three_passes|fused_selective";
 
-constexpr std::array kTable = {
+constexpr std::array kRows = {
     // What runs.
     WorkloadParameterRow{
         "phase", kWord, 0, 0,
@@ -116,26 +113,6 @@ constexpr std::array kTable = {
                          kModel},
     WorkloadParameterRow{"routing_sigma", kFraction, 0, 10, "", false,
                          "lognormal: standard deviation of the logarithm of expert popularity", kModel},
-    // Model dimensions.
-    WorkloadParameterRow{"layers", kCount, 1, 1000, "", false,
-                         "transformer layers; mlp: how often the last layer repeats", "decode|prefill|mlp"},
-    WorkloadParameterRow{"hidden", kCount, 1, 1e6, "", false,
-                         "width of the residual stream; attention: of schedule fused_block", kWithHidden},
-    WorkloadParameterRow{"q_heads", kCount, 1, 4096, "", false, "query heads",
-                         "decode|prefill|attention|fused_attention|projection|rope|transformer_block"},
-    WorkloadParameterRow{"kv_heads", kCount, 1, 4096, "", false, "key and value heads", kWithHeads},
-    WorkloadParameterRow{"head_dim", kCount, 1, 256, "", false, "elements per head",
-                         "decode|prefill|attention|fused_attention|projection|rope|transformer_block"},
-    WorkloadParameterRow{"experts", kCount, 1, 4096, "", false, "experts per layer", kWithExperts},
-    WorkloadParameterRow{"experts_per_token", kCount, 1, 64, "", false, "experts that a token is sent to",
-                         kWithExperts},
-    WorkloadParameterRow{"expert_ffn", kCount, 1, 1e6, "", false, "inner width of one expert", "decode|prefill|moe"},
-    WorkloadParameterRow{"vocabulary", kCount, 1, 1e7, "", false, "rows of the embedding and of the output matrix",
-                         kModel},
-    WorkloadParameterRow{"sliding_window", kCount, 1, kMany, "", false, "keys seen by the layers with a window",
-                         kModel},
-    WorkloadParameterRow{"window_period", kCount, 1, 1000, "", false,
-                         "one layer of this many is fully causal, the others have the window", kModel},
     // Single kernels.
     WorkloadParameterRow{"interval", kWord, 0, 0,
                          "run|call|steady|dma_active|clock_ramp|packet|engine_busy|issue|trigger_to_packet|occupancy",
@@ -346,12 +323,19 @@ std::vector<std::string_view> split_words(std::string_view words) {
 }
 
 std::span<const WorkloadParameterRow> workload_parameter_table() {
-  return kTable;
+  static const std::vector<WorkloadParameterRow> table = [] {
+    std::vector<WorkloadParameterRow> rows(kRows.begin(), kRows.end());
+    const std::span<const WorkloadParameterRow> dimensions = model_dimensions();
+    rows.insert(rows.end(), dimensions.begin(), dimensions.end());
+    return rows;
+  }();
+  return table;
 }
 
 const WorkloadParameterRow* find_workload_parameter(std::string_view name) {
-  const auto found = std::find_if(kTable.begin(), kTable.end(), [&](const auto& row) { return row.name == name; });
-  return found == kTable.end() ? nullptr : &*found;
+  const auto table = workload_parameter_table();
+  const auto found = std::find_if(table.begin(), table.end(), [&](const auto& row) { return row.name == name; });
+  return found == table.end() ? nullptr : &*found;
 }
 
 bool is_workload_parameter(std::string_view name) {
@@ -360,8 +344,7 @@ bool is_workload_parameter(std::string_view name) {
 
 std::vector<WorkloadParameterInfo> workload_parameters() {
   std::vector<WorkloadParameterInfo> rows;
-  rows.reserve(kTable.size());
-  for (const WorkloadParameterRow& row : kTable) {
+  for (const WorkloadParameterRow& row : workload_parameter_table()) {
     rows.push_back({std::string(row.name), row.dimension, range_of(row), std::string(row.meaning),
                     row.phases.empty() ? "all" : std::string(row.phases)});
   }

@@ -5,35 +5,11 @@
 #include "models/mechanism/error.h"
 #include "workloads/collectives/choice.h"
 #include "workloads/kernels/writer.h"
+#include "workloads/models/model_reader.h"
 #include "workloads/setting_reader.h"
 
 namespace trnsim {
 namespace {
-
-ModelShape model_of(const SettingReader& read) {
-  ModelShape model;
-  model.layers = read.count("layers");
-  model.hidden = read.count("hidden");
-  model.q_heads = read.count("q_heads");
-  model.kv_heads = read.count("kv_heads");
-  model.head_dim = read.count("head_dim");
-  model.experts = read.count("experts");
-  model.top_k = read.count("experts_per_token");
-  model.ffn = read.count("expert_ffn");
-  model.vocabulary = read.count("vocabulary");
-  model.window = read.count("sliding_window");
-  model.window_period = read.count("window_period");
-  check_heads(read, model.q_heads, model.kv_heads);
-  if (model.layers % model.window_period != 0) {
-    throw InputError(read.need("window_period").place + ": window_period must divide layers, which is " +
-                     std::to_string(model.layers) + "; choose a divisor");
-  }
-  if (model.top_k > model.experts) {
-    throw InputError(read.need("experts_per_token").place + ": a token takes at most all experts; use " +
-                     std::to_string(model.experts) + " or less");
-  }
-  return model;
-}
 
 Dtype expert_dtype_of(const SettingReader& read, const MachineSpec& machine) {
   const bool microscaling = machine.core.tensor.mxfp4_rows > 0 && machine.core.vector.quantize_mx_rate > 0;

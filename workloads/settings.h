@@ -7,22 +7,10 @@
 #include "models/program/dtype.h"
 #include "models/system/machine_spec.h"
 #include "workloads/collectives/algorithms/algorithm.h"
+#include "workloads/models/model_shape.h"
 #include "workloads/workload.h"
 
 namespace trnsim {
-
-/// Dimensions of a decoder-only transformer with routed experts and grouped-query attention.
-struct ModelShape {
-  std::uint64_t layers = 0, hidden = 0, q_heads = 0, kv_heads = 0, head_dim = 0;
-  std::uint64_t experts = 0, top_k = 0, ffn = 0, vocabulary = 0;
-  std::uint64_t window = 0;         ///< keys seen by layers with a window
-  std::uint64_t window_period = 0;  ///< layer l is fully causal if (l + 1) % window_period == 0
-
-  [[nodiscard]] bool is_full(std::uint64_t layer) const { return (layer + 1) % window_period == 0; }
-  [[nodiscard]] std::uint64_t full_layers() const { return layers / window_period; }
-  [[nodiscard]] std::uint64_t q_width() const { return q_heads * head_dim; }
-  [[nodiscard]] std::uint64_t kv_width() const { return kv_heads * head_dim; }
-};
 
 enum class Phase : std::uint8_t { kDecode, kPrefill };
 enum class Routing : std::uint8_t { kUniform, kBalanced, kLognormal };

@@ -84,7 +84,7 @@ class GroupBytes {
 
   [[nodiscard]] std::uint64_t kv_read() const {
     if (s_.phase == Phase::kPrefill) return prefill_kv_read();
-    const std::uint64_t full = model_.full_layers();
+    const std::uint64_t full = model_.layers_with(AttentionKind::kFull);
     const std::uint64_t keys = full * s_.context + (model_.layers - full) * std::min(s_.context, model_.window);
     return m_.group_ranks * tokens_ * keys * 2 * kv_width_ * kBf16Bytes;
   }
@@ -108,7 +108,7 @@ class GroupBytes {
     std::uint64_t keys = 0;
     for (std::uint32_t lane = 0; lane < m_.lnc; ++lane) {
       for (std::uint64_t l = 0; l < model_.layers; ++l) {
-        const bool full = model_.is_full(l);
+        const bool full = (model_.attention(l) == AttentionKind::kFull);
         const QueryRange range = prefill_queries(s_.prompt_tokens, full, m_.lnc, lane, query_multiple_);
         PrefillAttention a;
         a.first_query = range.first;
@@ -151,14 +151,14 @@ class GroupBytes {
 
 Wide prefill_flop(const ModelShape& model, Wide prompts, Wide prompt) {
   if (prompt == 0) return 0;  // no last token that would meet the output matrix
-  const std::uint64_t full = model.full_layers();
+  const std::uint64_t full = model.layers_with(AttentionKind::kFull);
   const LayerFlop all = layer_flop(model, prompts * prompt, prompts * causal_pairs(prompt, 0));
   const LayerFlop windowed = layer_flop(model, prompts * prompt, prompts * causal_pairs(prompt, model.window));
   return full * all.sum() + (model.layers - full) * windowed.sum() + 2 * prompts * model.vocabulary * model.hidden;
 }
 
 Wide decode_flop(const ModelShape& model, Wide tokens, std::uint64_t context) {
-  const std::uint64_t full = model.full_layers();
+  const std::uint64_t full = model.layers_with(AttentionKind::kFull);
   const LayerFlop all = layer_flop(model, tokens, tokens * context);
   const LayerFlop windowed = layer_flop(model, tokens, tokens * std::min(context, model.window));
   return full * all.sum() + (model.layers - full) * windowed.sum() + 2 * tokens * model.vocabulary * model.hidden;

@@ -149,7 +149,8 @@ RankMemory rank_memory(const Settings& s, const Mapping& m) {
       kBf16Bytes * (2 * ceil_div(model.vocabulary, m.tp) * h + h);
   const std::uint64_t seen = s.phase == Phase::kPrefill ? s.prompt_tokens : s.context;
   const std::uint64_t positions =
-      model.full_layers() * seen + (model.layers - model.full_layers()) * std::min(seen, model.window);
+      model.layers_with(AttentionKind::kFull) * seen +
+      (model.layers - model.layers_with(AttentionKind::kFull)) * std::min(seen, model.window);
   memory.kv_cache = positions * 2 * m.kv_heads * model.head_dim * kBf16Bytes;
   memory.activations = kActivationCopies * (s.phase == Phase::kPrefill ? s.prompt_tokens : 1) * h * kBf16Bytes;
   return memory;

@@ -231,12 +231,13 @@ LaneProgram ModelPrograms::write(std::uint32_t lane, Seats seats, Work& work) co
     return segment(name, times, [&](SegmentBuilder& b) { written.at = writer.layer(b, full, work.max_trips); });
   };
   const std::uint32_t embed = segment("embedding", 1, [&](SegmentBuilder& b) { writer.embedding(b); });
-  const std::uint32_t sliding = layer("layer_sliding", false, s_.model.layers - s_.model.full_layers());
-  const std::uint32_t full = layer("layer_full", true, s_.model.full_layers());
+  const std::uint32_t sliding =
+      layer("layer_sliding", false, s_.model.layers - s_.model.layers_with(AttentionKind::kFull));
+  const std::uint32_t full = layer("layer_full", true, s_.model.layers_with(AttentionKind::kFull));
   const std::uint32_t head = segment("head", 1, [&](SegmentBuilder& b) { writer.head(b); });
   program.call(embed);
   for (std::uint64_t l = 0; l < s_.model.layers; ++l) {
-    written.frames.push_back(program.call(s_.model.is_full(l) ? full : sliding));
+    written.frames.push_back(program.call((s_.model.attention(l) == AttentionKind::kFull) ? full : sliding));
   }
   program.call(head);
   written.program = program.finish();
