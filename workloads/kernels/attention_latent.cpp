@@ -201,6 +201,7 @@ bool shares_sequences(const KernelWriter& w, std::uint64_t sequences) {
 
 Handle latent_attention_shared(KernelWriter& w, const LatentDecode& whole, const LatentArrivals& arrivals,
                                Handle ready) {
+  if (whole.sequences == 0 || whole.keys == 0) return ready;
   if (w.lnc() == 1) return latent_attention_decode(w, whole, ready);
   const bool by_sequences = shares_sequences(w, whole.sequences);
   LatentDecode own = whole;  // heads of this core, all sequences

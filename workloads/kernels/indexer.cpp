@@ -18,9 +18,6 @@ constexpr std::uint64_t kCandidateBytes = kFp32Bytes + kFp32Bytes;  // a score a
 constexpr std::uint64_t kRowPartitions = 16;
 constexpr std::uint64_t kFewestValues = 8;
 constexpr std::uint64_t kMostValues = 65535;
-// Where there is none: of eight values at a time the largest, their places, and their removal.
-constexpr std::uint64_t kValuesOfMax8 = 8;
-constexpr std::uint64_t kPassesOfMax8 = 3;
 
 /// Tiles of cached keys stationary, the heads' queries moving: a key on each partition, heads along the free dimension.
 class IndexScores {
@@ -96,7 +93,9 @@ class Selection {
 
   /// From HBM, or, if they are `candidates` of another selection, from SBUF; indices are ready on GpSimd.
   Handle emit(Handle ready, bool candidates) {
-    if (w_.core().gpsimd.top_k_cycles == 0) return by_max8(ready, candidates);
+    if (w_.core().gpsimd.top_k_cycles == 0) {
+      throw InfeasibleError("indexer: the GpSimd engine of " + w_.machine().name + " has no top-k");
+    }
     const std::uint64_t parts = best_parts();
     if (parts == 1) return top_k(rows_, values_, kept_, ready, candidates);
     const std::uint64_t part = ceil_div(values_, parts);
@@ -167,20 +166,6 @@ class Selection {
                    {room, ready});
   }
 
-  // A row on each partition, on vector.
-  Handle by_max8(Handle ready, bool candidates) {
-    const std::uint64_t groups = ceil_div(rows_, w_.partitions());
-    const Handle loaded = load(rows_ * values_, ready, candidates);
-    const Handle best = w_.run(Engine::kVector,
-                               {.op = Op::kMax8,
-                                .free = Count::constant(values_),
-                                .dtype = Dtype::kFp32,
-                                .repeat = Count::constant(groups * kPassesOfMax8 * ceil_div(kept_, kValuesOfMax8))},
-                               {loaded});
-    w_.segment().release(best, w_.rings().kv);
-    return w_.segment().emit(Engine::kGpSimd, Instruction{}, {best});
-  }
-
   KernelWriter& w_;
   std::uint64_t rows_, values_, kept_;
 };
@@ -231,6 +216,7 @@ Handle indexer_decode(KernelWriter& w, const IndexerDecode& a, Handle ready) {
 // Each core projects its columns of queries and head weights; keys are few and projected by both.
 Handle sparse_attention_shared(KernelWriter& w, const IndexerDecode& whole, const LatentDecode& attention,
                                const LatentArrivals& arrivals, Handle ready) {
+  if (whole.sequences == 0 || whole.keys == 0) return ready;
   LatentDecode sparse = attention;
   sparse.keys = whole.kept();
   sparse.gathered = true;

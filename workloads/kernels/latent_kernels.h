@@ -75,7 +75,8 @@ struct IndexerDecode {
   [[nodiscard]] std::uint64_t key_bytes() const;  ///< FP8 elements and an FP32 scale
   [[nodiscard]] std::uint64_t kept() const { return keys < top_k ? keys : top_k; }
 };
-/// Projections, scores and top-k. Throws InfeasibleError if there are too many keys to pick from.
+/// Projections, scores and top-k. Throws InfeasibleError if there are too many keys to pick from, or the core has no
+/// top-k.
 Handle indexer_decode(KernelWriter& w, const IndexerDecode& a, Handle ready);
 /// Its parts. Projections: columns of queries and keys are this core's, all tokens.
 Handle indexer_project(KernelWriter& w, const IndexerDecode& a, Handle ready);

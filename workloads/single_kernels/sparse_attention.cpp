@@ -52,7 +52,8 @@ LoweredWorkload lower_sparse_attention(const SettingReader& read, const MachineS
   facts.kv_write_bytes += countable(index.kv_write_bytes * placement.cores);
   facts.operand_bytes = countable((weights + count.kv_read_bytes + index.kv_read_bytes) * placement.cores);
   facts.peak_dtype = std::string(name(Dtype::kBf16));
-  finish_facts(lowered, placement, machine, Dtype::kFp8, countable(useful));
+  finish_facts(lowered, placement, machine, Dtype::kBf16, countable(useful));
+  set_roofline(lowered, machine, Dtype::kFp8, countable(index.score_flop * placement.cores));
   return lowered;
 }
 
