@@ -33,6 +33,13 @@ Dtype expert_dtype_of(const SettingReader& read, const MachineSpec& machine, boo
   return Dtype::kMxfp4;
 }
 
+// Throws InputError if `tokens`, the value of `name`, exceed what the model was made for.
+void check_length(const SettingReader& read, std::string_view name, const ModelShape& model, std::uint64_t tokens) {
+  if (model.max_context == 0 || tokens <= model.max_context) return;
+  throw InputError(read.need(name).place + ": the model was made for " + std::to_string(model.max_context) +
+                   " tokens, not " + std::to_string(tokens) + "; use less, or set max_context as well");
+}
+
 void read_model_run(const SettingReader& read, const MachineSpec& machine, Settings& settings) {
   settings.model = model_of(read);
   const ModelShape& model = settings.model;
@@ -51,6 +58,7 @@ void read_model_run(const SettingReader& read, const MachineSpec& machine, Setti
     if (settings.context == 0) {
       throw InputError(read.need("context").place + ": the token being decoded is part of context; use 1 or more");
     }
+    check_length(read, "context", model, settings.context);
     settings.collectives.memory = read.word("collective_memory") == "sbuf" ? Space::kSbuf : Space::kHbm;
   }
   if (settings.phase == Phase::kDecode && model.experts > 0) {
@@ -59,8 +67,11 @@ void read_model_run(const SettingReader& read, const MachineSpec& machine, Setti
   }
   if (settings.phase == Phase::kPrefill) {
     settings.prompt_tokens = read.count("prompt_tokens");
+    check_length(read, "prompt_tokens", model, settings.prompt_tokens);
     settings.moe_block = model.experts > 0 ? read.count("moe_block") : 1;
   }
+  const WorkloadParameter* oversubscription = read.find("allow_oversubscription");
+  settings.may_exceed_memory = oversubscription != nullptr && oversubscription->value == "yes";
   settings.tp = read.degree("tp");
   settings.ep = read.degree("ep");
   if (!read.is_auto("dp")) settings.dp = read.degree("dp");

@@ -155,7 +155,8 @@ void check_weights(const Settings& s, const Mapping& m, const MachineSpec& machi
   const double capacity = capacity_of_chip(machine);
   const double need = weights_per_chip(s, m.tp, m.ep, machine);
   if (need <= capacity) return;
-  throw InfeasibleError("weights need " + gib(need) + " GiB per chip, has " + gib(capacity) + remedies(s, machine));
+  throw InfeasibleError("weights need " + gib(need) + " GiB per chip, has " + gib(capacity) + remedies(s, machine) +
+                        kAnyway);
 }
 
 }  // namespace
@@ -204,18 +205,18 @@ void check_operands(Wide bytes, const MachineSpec& machine) {
                         gib(static_cast<double>(capacity)) + ": short by " + whole(need - capacity) + " bytes");
 }
 
-std::uint64_t check_memory(const Settings& s, const Mapping& m, const MachineSpec& machine) {
+Wide check_memory(const Settings& s, const Mapping& m, const MachineSpec& machine) {
   check_countable(s.model);
-  check_weights(s, m, machine);
+  if (!s.may_exceed_memory) check_weights(s, m, machine);
   const RankMemory memory = rank_memory(s, m);
   const Wide need = bytes_of_stack(memory, m.batch_per_replica, m, machine);
   const std::uint64_t capacity = machine.hbm.capacity.count();
-  if (need > capacity) {
+  if (need > capacity && !s.may_exceed_memory) {
     throw InfeasibleError("weights, KV cache and reserve need " + gib(static_cast<double>(need)) +
                           " GiB per HBM stack, has " + gib(static_cast<double>(capacity)) + ": short by " +
                           whole(need - capacity) + " bytes" + remedies(s, machine));
   }
-  return static_cast<std::uint64_t>(need) * machine.hbm.stacks;
+  return need * machine.hbm.stacks;
 }
 
 }  // namespace trnsim
