@@ -155,8 +155,7 @@ void check_weights(const Settings& s, const Mapping& m, const MachineSpec& machi
   const double capacity = capacity_of_chip(machine);
   const double need = weights_per_chip(s, m.tp, m.ep, machine);
   if (need <= capacity) return;
-  throw InfeasibleError("weights need " + gib(need) + " GiB per chip, has " + gib(capacity) + remedies(s, machine) +
-                        kAnyway);
+  throw InfeasibleError("weights need " + gib(need) + " GiB per chip, has " + gib(capacity) + remedies(s, machine));
 }
 
 }  // namespace
