@@ -50,6 +50,11 @@ constexpr std::array kRows = {
                          "attention|fused_attention"},
     // Mapping.
     WorkloadParameterRow{"tp", kCount, 1, 65536, "", false, "ranks that share attention and dense weights", kModel},
+    WorkloadParameterRow{
+        "head_padding", kWord, 0, 0, "yes|no", false,
+        "where tp does not divide the heads: every rank computes as many as the fullest needs, some of "
+        "them empty; else that is refused",
+        kModel},
     WorkloadParameterRow{"ep", kCount, 1, 65536, "", false, "groups of ranks that experts are spread over", kModel},
     WorkloadParameterRow{"dp", kCount, 1, 65536, "", true, "replicas; auto fills the machine", kModel},
     WorkloadParameterRow{"lnc", kCount, 1, 2, "", true, "physical cores per logical core; auto: the machine's default"},
