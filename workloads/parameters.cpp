@@ -53,12 +53,19 @@ constexpr std::array kRows = {
                          "attention|fused_attention|latent_attention"},
     // Mapping.
     WorkloadParameterRow{"tp", kCount, 1, 65536, "", false, "ranks that share attention and dense weights", kModel},
+    WorkloadParameterRow{
+        "head_padding", kWord, 0, 0, "yes|no", false,
+        "where tp does not divide the heads: every rank computes as many as the fullest needs, some of "
+        "them empty; else that is refused",
+        kModel},
     WorkloadParameterRow{"ep", kCount, 1, 65536, "", false, "groups of ranks that experts are spread over", kModel},
     WorkloadParameterRow{"dp", kCount, 1, 65536, "", true, "replicas; auto fills the machine", kModel},
     WorkloadParameterRow{"lnc", kCount, 1, 2, "", true, "physical cores per logical core; auto: the machine's default"},
     WorkloadParameterRow{"precision", kWord, 0, 0, "bf16|fp8_experts|mxfp4_experts", true,
                          "format of expert weights; auto: mxfp4_experts where the core computes in MX, else bf16",
                          kModel},
+    WorkloadParameterRow{"allow_oversubscription", kWord, 0, 0, "yes|no", false,
+                         "run what needs more HBM than there is, as if there were enough; else it is refused", kModel},
     // Software choices.
     WorkloadParameterRow{"moe_kernel", kWord, 0, 0, "selected|all_expert", false,
                          "stream drawn experts only, or every local expert", "decode"},

@@ -12,6 +12,7 @@
 #include "platforms/table/csv.h"
 #include "platforms/table/inherited.h"
 #include "platforms/table/nearest.h"
+#include "workloads/models/dimensions.h"
 #include "workloads/parameters.h"
 #include "workloads/routing/counts_path.h"
 
@@ -105,11 +106,13 @@ class Reader {
     if (file.rows.empty()) throw InputError(file.path + ":1:1: no rows; at least one parameter is needed");
     Parameters parameters;
     for (const CsvRow& row : file.rows) {
-      const bool inherits = row.fields[kName].text == "inherits";
-      if (!inherits && row.fields[kName].text != "model") continue;
-      const std::string folder = inherits ? fs::path(file.path).parent_path().string() : models_;
-      for (const auto& [name, parameter] : read(named_file(file, row, folder), file.place(row, kValue)))
-        put(parameters, parameter);
+      if (row.fields[kName].text == "inherits")
+        merge(file, row, fs::path(file.path).parent_path().string(), parameters);
+    }
+    for (const CsvRow& row : file.rows) {
+      if (row.fields[kName].text != "model") continue;
+      for (const WorkloadParameterRow& dimension : model_dimensions()) parameters.erase(std::string(dimension.name));
+      merge(file, row, models_, parameters);
     }
     std::set<std::string> seen;
     for (const CsvRow& row : file.rows) {
@@ -117,6 +120,11 @@ class Reader {
     }
     check_effect(file, parameters);
     return parameters;
+  }
+
+  void merge(const CsvFile& file, const CsvRow& row, const std::string& folder, Parameters& parameters) {
+    for (const auto& [name, parameter] : read(named_file(file, row, folder), file.place(row, kValue)))
+      put(parameters, parameter);
   }
 
   void read_row(const CsvFile& file, const CsvRow& row, std::set<std::string>& seen, Parameters& parameters) const {
