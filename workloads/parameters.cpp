@@ -56,6 +56,8 @@ constexpr std::array kRows = {
     WorkloadParameterRow{"precision", kWord, 0, 0, "bf16|fp8_experts|mxfp4_experts", true,
                          "format of expert weights; auto: mxfp4_experts where the core computes in MX, else bf16",
                          kModel},
+    WorkloadParameterRow{"allow_oversubscription", kWord, 0, 0, "yes|no", false,
+                         "run what needs more HBM than there is, as if there were enough; else it is refused", kModel},
     // Software choices.
     WorkloadParameterRow{"moe_kernel", kWord, 0, 0, "selected|all_expert", false,
                          "stream drawn experts only, or every local expert", "decode"},

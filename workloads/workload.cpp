@@ -13,6 +13,7 @@
 #include "platforms/table/csv.h"
 #include "platforms/table/inherited.h"
 #include "platforms/table/nearest.h"
+#include "workloads/models/dimensions.h"
 #include "workloads/models/hf_config.h"
 #include "workloads/parameters.h"
 #include "workloads/routing/counts_path.h"
@@ -127,9 +128,12 @@ class Reader {
     if (file.rows.empty()) throw InputError(file.path + ":1:1: no rows; at least one parameter is needed");
     Parameters parameters;
     for (const CsvRow& row : file.rows) {
-      if (row.fields[kName].text != "inherits" && row.fields[kName].text != "model") continue;
-      for (const auto& [name, parameter] : read(named_file(file, row, folder_of(file, row)), file.place(row, kValue)))
-        put(parameters, parameter);
+      if (row.fields[kName].text == "inherits") merge(file, row, parameters);
+    }
+    for (const CsvRow& row : file.rows) {
+      if (row.fields[kName].text != "model") continue;
+      for (const WorkloadParameterRow& dimension : model_dimensions()) parameters.erase(std::string(dimension.name));
+      merge(file, row, parameters);
     }
     std::set<std::string> seen;
     for (const CsvRow& row : file.rows) {
@@ -137,6 +141,11 @@ class Reader {
     }
     check_effect(file, parameters);
     return parameters;
+  }
+
+  void merge(const CsvFile& file, const CsvRow& row, Parameters& parameters) {
+    for (const auto& [name, parameter] : read(named_file(file, row, folder_of(file, row)), file.place(row, kValue)))
+      put(parameters, parameter);
   }
 
   void read_row(const CsvFile& file, const CsvRow& row, std::set<std::string>& seen, Parameters& parameters) const {

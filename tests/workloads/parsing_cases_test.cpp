@@ -94,6 +94,8 @@ TEST(ParsingCases, WhatIsWrongOnlyTogetherIsRefusedAtItsValue) {
       {"gpt-oss-120b-decode", "kv_heads,7,count,x\n", ":3:10: kv_heads must divide q_heads, which is 64; "},
       {"gpt-oss-120b-decode", "window_period,7,count,x\n", ":3:15: window_period must divide layers, which is 36; "},
       {"gpt-oss-120b-decode", "experts,2,count,x\nexperts_per_token,3,count,x\n", ":4:19: a token takes at most all "},
+      {"gpt-oss-120b-decode", "context,131073,count,x\n",
+       ":3:9: the model was made for 131072 tokens, not 131073; use less, or set max_context as well"},
       {"gpt-oss-120b-decode", "context,0,count,x\n", ":3:9: the token being decoded is part of context; use 1 or more"},
       {"attention", "query_tokens,8192,count,x\n", ":3:14: query_tokens are part of context; at most 4096 here"},
       {"attention", "kv_heads,3,count,x\n", ":3:10: kv_heads must divide q_heads, which is 8; "},

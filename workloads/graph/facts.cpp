@@ -1,7 +1,6 @@
 #include "workloads/graph/facts.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "models/mechanism/error.h"
 #include "workloads/graph/count.h"
@@ -44,13 +43,30 @@ class GroupBytes {
 
   [[nodiscard]] std::uint64_t weights() const {
     const std::uint64_t h = model_.hidden;
-    const std::uint64_t norms = (2 * model_.layers * tiles_ + 1) * m_.lnc * h;  // every core scales all features
-    const std::uint64_t dense =
-        tiles_ * (h * qkv_width_ + m_.q_heads * model_.head_dim * h) + routers() * h * model_.experts;
+    std::uint64_t elements = norm_elements() * m_.lnc;
+    for (const LayersOfKind& layers : model_.kinds()) elements += layers.count * layer_elements(layers.kind.ffn);
     const std::uint64_t embedding = tokens_ * ceil_div(h, m_.tp);
     const std::uint64_t head = h * ceil_div(model_.vocabulary, m_.tp);
-    return m_.group_ranks * kBf16Bytes * (norms + model_.layers * dense + embedding + head) + expert_weights();
+    return m_.group_ranks * kBf16Bytes * (elements + embedding + head) + expert_weights();
   }
+
+  /// Of a rank in a layer, its core counts summed up; routed experts left out.
+  [[nodiscard]] std::uint64_t layer_elements(FfnKind kind) const {
+    const std::uint64_t h = model_.hidden;
+    const std::uint64_t norms = 2 * norm_elements() + (model_.qk_norm ? 2 * model_.head_dim : 0);
+    const std::uint64_t attention = h * qkv_width_ + m_.q_heads * model_.head_dim * h;
+    const std::uint64_t feed_forward = model_.ffn_matrices * h * inner(kind);
+    const std::uint64_t router = kind == FfnKind::kExperts ? routers() * h * model_.experts : 0;
+    return tiles_ * (m_.lnc * norms + attention + feed_forward) + router;
+  }
+
+  /// Inner width of a rank, but for routed experts.
+  [[nodiscard]] std::uint64_t inner(FfnKind kind) const {
+    const std::uint64_t all = kind == FfnKind::kDense ? model_.dense_ffn : model_.shared_experts * model_.ffn;
+    return ceil_div(all, m_.tp);
+  }
+  /// That every core reads, for it scales all features.
+  [[nodiscard]] std::uint64_t norm_elements() const { return model_.norm_bias ? 2 * model_.hidden : model_.hidden; }
 
   [[nodiscard]] std::uint64_t expert_weights() const {
     const std::uint64_t inner = ceil_div(model_.ffn, m_.expert_split);
@@ -73,19 +89,30 @@ class GroupBytes {
   }
 
   [[nodiscard]] std::uint64_t biases() const {
-    const std::uint64_t inner = ceil_div(model_.ffn, m_.expert_split);
+    std::uint64_t dense = 0;
+    for (const LayersOfKind& layers : model_.kinds()) dense += layers.count * layer_biases(layers.kind.ffn);
     std::uint64_t experts = 0;
     for (const LayerRouting& layer : routing_)
-      experts += all_experts() ? model_.experts : layer.distinct(model_.experts);
-    const std::uint64_t dense = tiles_ * (qkv_width_ + model_.hidden) + routers() * model_.experts;
-    return kBf16Bytes *
-           (m_.group_ranks * model_.layers * dense + experts * m_.expert_split * (2 * inner + model_.hidden));
+      experts += all_experts() && layer.tokens() > 0 ? model_.experts : layer.distinct(model_.experts);
+    const std::uint64_t of_expert =
+        model_.ffn_bias ? (model_.ffn_matrices - 1) * ceil_div(model_.ffn, m_.expert_split) + model_.hidden : 0;
+    return kBf16Bytes * (m_.group_ranks * dense + experts * m_.expert_split * of_expert);
+  }
+
+  [[nodiscard]] std::uint64_t layer_biases(FfnKind kind) const {
+    std::uint64_t each_tile = 0;
+    if (model_.attention_bias != AttentionBias::kNone) each_tile += qkv_width_;
+    if (model_.attention_bias == AttentionBias::kQkvo) each_tile += model_.hidden;
+    if (!model_.ffn_bias) return tiles_ * each_tile;
+    if (inner(kind) > 0) each_tile += (model_.ffn_matrices - 1) * inner(kind) + model_.hidden;
+    return tiles_ * each_tile + (kind == FfnKind::kExperts ? routers() * model_.experts : 0);
   }
 
   [[nodiscard]] std::uint64_t kv_read() const {
     if (s_.phase == Phase::kPrefill) return prefill_kv_read();
-    const std::uint64_t full = model_.layers_with(AttentionKind::kFull);
-    const std::uint64_t keys = full * s_.context + (model_.layers - full) * std::min(s_.context, model_.window);
+    std::uint64_t keys = 0;
+    for (const LayersOfKind& layers : model_.kinds())
+      keys += layers.count * model_.seen(layers.kind.attention, s_.context);
     return m_.group_ranks * tokens_ * keys * 2 * kv_width_ * kBf16Bytes;
   }
   [[nodiscard]] std::uint64_t kv_write() const {
@@ -108,7 +135,7 @@ class GroupBytes {
     std::uint64_t keys = 0;
     for (std::uint32_t lane = 0; lane < m_.lnc; ++lane) {
       for (std::uint64_t l = 0; l < model_.layers; ++l) {
-        const bool full = (model_.attention(l) == AttentionKind::kFull);
+        const bool full = model_.attention(l) != AttentionKind::kSliding;
         const QueryRange range = prefill_queries(s_.prompt_tokens, full, m_.lnc, lane, query_multiple_);
         PrefillAttention a;
         a.first_query = range.first;
@@ -149,21 +176,6 @@ class GroupBytes {
   std::uint64_t qkv_width_ = 0;
 };
 
-Wide prefill_flop(const ModelShape& model, Wide prompts, Wide prompt) {
-  if (prompt == 0) return 0;  // no last token that would meet the output matrix
-  const std::uint64_t full = model.layers_with(AttentionKind::kFull);
-  const LayerFlop all = layer_flop(model, prompts * prompt, prompts * causal_pairs(prompt, 0));
-  const LayerFlop windowed = layer_flop(model, prompts * prompt, prompts * causal_pairs(prompt, model.window));
-  return full * all.sum() + (model.layers - full) * windowed.sum() + 2 * prompts * model.vocabulary * model.hidden;
-}
-
-Wide decode_flop(const ModelShape& model, Wide tokens, std::uint64_t context) {
-  const std::uint64_t full = model.layers_with(AttentionKind::kFull);
-  const LayerFlop all = layer_flop(model, tokens, tokens * context);
-  const LayerFlop windowed = layer_flop(model, tokens, tokens * std::min(context, model.window));
-  return full * all.sum() + (model.layers - full) * windowed.sum() + 2 * tokens * model.vocabulary * model.hidden;
-}
-
 std::uint64_t issued_flop(const Mapping& m, const GroupPrograms& programs) {
   WorkCount count;
   for (std::uint32_t rank = 0; rank < m.group_ranks; ++rank) {
@@ -177,41 +189,6 @@ std::uint64_t issued_flop(const Mapping& m, const GroupPrograms& programs) {
 }
 
 }  // namespace
-
-LayerFlop layer_flop(const ModelShape& model, Wide tokens, Wide pairs) {
-  LayerFlop flop;
-  flop.qkv = 2 * tokens * model.hidden * (model.q_width() + 2 * model.kv_width());
-  flop.scores = pairs * 2 * model.q_width();
-  flop.values = flop.scores;
-  flop.output = 2 * tokens * model.q_width() * model.hidden;
-  flop.router = 2 * tokens * model.hidden * model.experts;
-  flop.experts = 6 * tokens * model.top_k * model.hidden * model.ffn;
-  return flop;
-}
-
-Wide causal_pairs(Wide tokens, Wide window) {
-  if (window == 0 || tokens <= window) return tokens * (tokens + 1) / 2;
-  return window * (window + 1) / 2 + (tokens - window) * window;
-}
-
-std::uint64_t countable(Wide flop) {
-  constexpr int kBits = 62;
-  if (flop < static_cast<Wide>(1) << kBits) return static_cast<std::uint64_t>(flop);
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", static_cast<double>(flop));
-  throw InfeasibleError("the job has " + std::string(text) +
-                        " FLOP; at most 2^62 are counted: less tokens, keys or layers are needed");
-}
-
-std::uint64_t useful_flop(const Settings& s, const Mapping& m) {
-  return countable(s.phase == Phase::kDecode ? decode_flop(s.model, m.batch, s.context)
-                                             : prefill_flop(s.model, m.batch, s.prompt_tokens));
-}
-
-std::uint64_t expert_flop(const Settings& s, const Mapping& m) {
-  const Wide tokens = static_cast<Wide>(m.batch) * (s.phase == Phase::kPrefill ? s.prompt_tokens : 1);
-  return countable(s.model.layers * layer_flop(s.model, tokens, 0).experts);
-}
 
 WorkloadFacts model_facts(const Settings& s, const Mapping& m, const MachineSpec& machine,
                           const std::vector<LayerRouting>& routing, const GroupPrograms& programs) {

@@ -27,7 +27,8 @@ class ModelWriter {
  public:
   virtual ~ModelWriter() = default;
   virtual void embedding(SegmentBuilder& segment) = 0;
-  virtual LayerRegisters layer(SegmentBuilder& segment, bool full, std::uint32_t max_trips) = 0;
+  /// Of a kind without experts, the registers are not used.
+  virtual LayerRegisters layer(SegmentBuilder& segment, LayerKind kind, std::uint32_t max_trips) = 0;
   virtual void head(SegmentBuilder& segment) = 0;
   /// Shape of the experts' work on this core.
   [[nodiscard]] virtual ExpertShape expert_shape() const = 0;
@@ -42,6 +43,16 @@ class ModelWriter {
 /// Tokens that prefill keeps in SBUF at a time.
 [[nodiscard]] std::uint64_t prefill_tile_tokens(const Settings& settings, const Mapping& mapping,
                                                 const MachineSpec& machine);
+/// A model's norm over the hidden width.
+Handle norm(KernelWriter& w, const ModelShape& model, std::uint64_t tokens, Handle ready);
+/// This core's part of a feed-forward block without experts, or of the experts that all tokens go through.
+[[nodiscard]] FeedForward dense_shape(const KernelWriter& w, const ModelShape& model, const Mapping& mapping,
+                                      std::uint64_t tokens);
+[[nodiscard]] FeedForward shared_shape(const KernelWriter& w, const ModelShape& model, const Mapping& mapping,
+                                       std::uint64_t tokens);
+/// Columns of the inner width that a core of the mapping keeps in SBUF at a time outside of routed experts.
+[[nodiscard]] std::uint64_t widest_inner(const ModelShape& model, const Mapping& mapping);
+
 /// This lane's queries of each prompt: all cores see about the same number of (query, key) pairs.
 struct QueryRange {
   std::uint64_t first = 0, count = 0;
@@ -55,16 +66,18 @@ class DecodeWriter final : public ModelWriter {
   DecodeWriter(KernelWriter& w, const Settings& settings, const Mapping& mapping, Seats& seats);
 
   void embedding(SegmentBuilder& segment) override;
-  LayerRegisters layer(SegmentBuilder& segment, bool full, std::uint32_t max_trips) override;
+  LayerRegisters layer(SegmentBuilder& segment, LayerKind kind, std::uint32_t max_trips) override;
   void head(SegmentBuilder& segment) override;
   [[nodiscard]] ExpertShape expert_shape() const override;
 
  private:
-  Handle attention_block(bool full, Handle normed);
+  Handle attention_block(AttentionKind kind, Handle normed);
   Handle join_attention(Handle attended);
+  Handle dense_block(Handle normed);
   Handle moe_block(const LayerRegisters& registers, Handle normed);
-  Handle experts_of_replica(const LayerRegisters& registers, Handle routed);
-  Handle experts_of_group(const LayerRegisters& registers, Handle routed);
+  Handle shared_experts(Handle normed);
+  Handle experts_of_replica(const LayerRegisters& registers, Handle routed, Handle shared);
+  Handle experts_of_group(const LayerRegisters& registers, Handle routed, Handle shared);
   Handle dispatched(const LayerRegisters& registers, Handle routed);
   Handle gathered(const LayerRegisters& registers, Handle routed);
   Handle add_halves(std::uint64_t tokens, Handle partial);
@@ -90,7 +103,7 @@ class PrefillWriter final : public ModelWriter {
   PrefillWriter(KernelWriter& w, const Settings& settings, const Mapping& mapping, Seats& seats);
 
   void embedding(SegmentBuilder& segment) override;
-  LayerRegisters layer(SegmentBuilder& segment, bool full, std::uint32_t max_trips) override;
+  LayerRegisters layer(SegmentBuilder& segment, LayerKind kind, std::uint32_t max_trips) override;
   void head(SegmentBuilder& segment) override;
   [[nodiscard]] ExpertShape expert_shape() const override;
 
@@ -100,9 +113,12 @@ class PrefillWriter final : public ModelWriter {
   Handle store_tile(std::uint64_t tokens, std::uint64_t features, Handle ready);
   Handle load_sum(std::uint64_t tokens, Handle ready);
   Handle project_qkv(Handle ready);
-  Handle attention(bool full, Handle ready);
+  Handle attention(AttentionKind kind, Handle ready);
   Handle project_output(Handle ready);
+  Handle feed_forward_block(const LayerRegisters& registers, FfnKind kind, Handle ready);
+  Handle dense(Handle ready);
   Handle route(Handle ready);
+  Handle store_partial(std::uint64_t tokens, Handle partial);
   Handle join(Handle ready);
 
   KernelWriter& w_;

@@ -16,6 +16,7 @@ std::string list_of(const std::vector<std::uint32_t>& degrees) {
 }
 
 std::vector<std::uint32_t> valid_ep(const ModelShape& model, std::uint32_t tp) {
+  if (model.experts == 0) return {1};
   std::vector<std::uint32_t> degrees;
   for (std::uint32_t ep = 1; ep <= model.experts; ++ep) {
     const bool nested = ep <= tp ? tp % ep == 0 : ep % tp == 0;

@@ -72,11 +72,14 @@ void read_feed_forward(const SettingReader& read, ModelShape& model) {
   model.ffn_bias = yes(read, "ffn_bias");
   model.parallel_ffn = yes(read, "parallel_ffn");
   model.experts = read.count_or("experts", 0);
+  if (model.parallel_ffn && model.experts > 0)
+    refuse(read, "parallel_ffn", "layers with experts add them up after attention; use no");
   model.dense_layers = model.experts == 0 ? model.layers : read.count_or("dense_layers", 0);
   if (model.dense_layers > model.layers)
     refuse(read, "dense_layers", "there are " + std::to_string(model.layers) + " layers; use at most as many");
   if (model.dense_layers > 0) model.dense_ffn = read.count("dense_ffn");
   if (model.experts == 0) return;
+  if (model.ffn_matrices != 3) refuse(read, "ffn_matrices", "experts have gate, up and down; use 3");
   model.top_k = read.count("experts_per_token");
   model.ffn = read.count("expert_ffn");
   model.shared_experts = read.count_or("shared_experts", 0);

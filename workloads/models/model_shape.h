@@ -1,7 +1,9 @@
 // What a transformer is made of: dimensions and kinds of its layers, nothing about how it is run.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <vector>
 
 namespace trnsim {
 
@@ -13,6 +15,16 @@ enum class AttentionKind : std::uint8_t {
   kCross,    ///< grouped-query over the tokens of another modality, whose keys do not grow
 };
 enum class FfnKind : std::uint8_t { kDense, kExperts };
+struct LayerKind {
+  AttentionKind attention = AttentionKind::kFull;
+  FfnKind ffn = FfnKind::kDense;
+  auto operator<=>(const LayerKind&) const = default;
+};
+/// A kind of layer and how many a model has of it.
+struct LayersOfKind {
+  LayerKind kind;
+  std::uint64_t count = 0;
+};
 enum class AttentionBias : std::uint8_t { kNone, kQkv, kQkvo };
 enum class NormKind : std::uint8_t { kRms, kLayer };  ///< a layer norm has a bias beside its gain if the model says so
 
@@ -71,8 +83,14 @@ struct ModelShape {
     return experts == 0 || layer < dense_layers ? FfnKind::kDense : FfnKind::kExperts;
   }
   bool operator==(const ModelShape&) const = default;
-  [[nodiscard]] std::uint64_t layers_with(AttentionKind kind) const;
+  [[nodiscard]] LayerKind kind(std::uint64_t layer) const { return {attention(layer), feed_forward(layer)}; }
+  /// Every kind that a layer has, once, in order.
+  [[nodiscard]] std::vector<LayersOfKind> kinds() const;
   [[nodiscard]] std::uint64_t layers_with(FfnKind kind) const;
+  /// Keys that a query at the end of `tokens` tokens sees in a layer with growing keys.
+  [[nodiscard]] std::uint64_t seen(AttentionKind kind, std::uint64_t tokens) const {
+    return kind == AttentionKind::kSliding && window < tokens ? window : tokens;
+  }
   [[nodiscard]] std::uint64_t q_width() const { return q_heads * head_dim; }
   [[nodiscard]] std::uint64_t kv_width() const { return kv_heads * head_dim; }
 };

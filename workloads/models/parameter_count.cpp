@@ -68,9 +68,9 @@ Wide feed_forward_part(const ModelShape& model, FfnKind kind, std::uint64_t expe
 }
 
 void count_cache(const ModelShape& model, ModelCounts& counts) {
-  const std::uint64_t growing = model.layers - model.layers_with(AttentionKind::kCross);
   const std::uint64_t row = model.latent.kv_rank > 0 ? model.latent.row() : 2 * model.kv_width();
-  counts.cached_elements = growing * row;
+  for (const LayersOfKind& layers : model.kinds())
+    if (layers.kind.attention != AttentionKind::kCross) counts.cached_elements += layers.count * row;
   counts.cached_bytes = counts.cached_elements * kBf16Bytes;
   if (model.indexer.top_k == 0) return;
   const std::uint64_t scales = (model.indexer.dim + kScaleBlock - 1) / kScaleBlock;
@@ -81,10 +81,11 @@ void count_cache(const ModelShape& model, ModelCounts& counts) {
 
 ModelCounts model_counts(const ModelShape& model) {
   ModelCounts counts;
-  for (std::uint64_t l = 0; l < model.layers; ++l) {
-    const Wide rest = attention(model, model.attention(l)) + 2 * norm(model);
-    counts.total += rest + feed_forward_part(model, model.feed_forward(l), model.experts);
-    counts.active += rest + feed_forward_part(model, model.feed_forward(l), model.top_k);
+  for (const LayersOfKind& layers : model.kinds()) {
+    const auto& [attends, ffn] = layers.kind;
+    const Wide rest = attention(model, attends) + 2 * norm(model);
+    counts.total += layers.count * (rest + feed_forward_part(model, ffn, model.experts));
+    counts.active += layers.count * (rest + feed_forward_part(model, ffn, model.top_k));
   }
   counts.routed_expert_matrices =
       product(model.layers_with(FfnKind::kExperts), model.experts) * feed_forward_matrices(model, model.ffn);

@@ -87,7 +87,9 @@ TEST(ModelConfigRefusals, KeysAreRefusedByName) {
        ":4:2: a token takes at most all experts; use 4 or less"},
       {"mllama", {}, ":10:1: key 'text_config' is missing; an object is needed"},
       {"mllama", {"\"text_config\": [3]"}, ":3:2: key 'text_config' is [3]; an object is needed"},
-      {"mllama_text_model", {"\"cross_attention_layers\": [0, 2, 3]"}, ":3:2: key 'cross_attention_layers' is no even "},
+      {"mllama_text_model",
+       {"\"cross_attention_layers\": [0, 2, 3]"},
+       ":3:2: key 'cross_attention_layers' is no even "},
       {"mllama_text_model", {"\"cross_attention_layers\": [3, 1]"}, ":3:2: key 'cross_attention_layers' is no even "},
       {"mllama_text_model", {"\"cross_attention_layers\": [0]"}, "accepted"},
   };
