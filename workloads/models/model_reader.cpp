@@ -49,7 +49,7 @@ void read_latent(const SettingReader& read, ModelShape& model) {
 void read_patterns(const SettingReader& read, ModelShape& model) {
   model.window = read.count_or("sliding_window", 0);
   if (model.window > 0) model.window_period = read.count("window_period");
-  if (model.layers % model.window_period != 0) {
+  if (model.window_period > 0 && model.layers % model.window_period != 0) {
     refuse(read, "window_period",
            "window_period must divide layers, which is " + std::to_string(model.layers) + "; choose a divisor");
   }
@@ -79,6 +79,7 @@ void read_feed_forward(const SettingReader& read, ModelShape& model) {
   model.top_k = read.count("experts_per_token");
   model.ffn = read.count("expert_ffn");
   model.shared_experts = read.count_or("shared_experts", 0);
+  model.router_correction = read.is_yes("router_correction");
   if (model.top_k > model.experts)
     refuse(read, "experts_per_token",
            "a token takes at most all experts; use " + std::to_string(model.experts) + " or less");
@@ -92,6 +93,7 @@ ModelShape model_of(const SettingReader& read) {
   model.hidden = read.count("hidden");
   model.vocabulary = read.count("vocabulary");
   model.max_context = read.count_or("max_context", 0);
+  model.extra_embedding_rows = read.count_or("extra_embedding_rows", 0);
   model.tied_embedding = read.is_yes("tied_embedding");
   if (read.find("norm") != nullptr) model.norm = read.choice<NormKind, 2>("norm", {"rms_norm", "layer_norm"});
   model.norm_bias = read.is_yes("norm_bias");
