@@ -146,6 +146,24 @@ test::Changes with(test::Changes changes, const test::Changes& more) {
   return changes;
 }
 
+/// DeepSeek-V3's own shape, with few layers and experts so that programs of all ranks are counted quickly.
+const test::Changes kLatent = {
+    {"layers", "4"},        {"dense_layers", "1"},      {"dense_ffn", "9000"},  {"shared_experts", "1"},
+    {"q_heads", "32"},      {"kv_heads", "32"},         {"head_dim", "192"},    {"value_dim", "128"},
+    {"q_lora_rank", "768"}, {"kv_lora_rank", "512"},    {"qk_nope_dim", "128"}, {"qk_rope_dim", "64"},
+    {"ffn_bias", "no"},     {"attention_bias", "none"}, {"window_period", "1"}, {"router_correction", "yes"}};
+const test::Changes kIndexed = {{"index_heads", "64"}, {"index_dim", "128"}, {"index_topk", "2048"}};
+
+INSTANTIATE_TEST_SUITE_P(
+    LatentAttention, Programs,
+    testing::Values(Mapped{kTrn2, kDecode, kLatent}, Mapped{kTrn2, kDecode, with(kLatent, {{"tp", "2"}, {"lnc", "1"}})},
+                    Mapped{kTrn3, kDecode, with(kLatent, {{"tp", "4"}, {"ep", "32"}, {"batch_per_replica", "3"}})},
+                    Mapped{kTrn3, kDecode, with(with(kLatent, kIndexed), {{"tp", "4"}, {"context", "30000"}})},
+                    Mapped{kTrn3, kDecode,
+                           with(with(kLatent, kIndexed), {{"batch_per_replica", "1"}, {"context", "1500"}})},
+                    Mapped{kTrn2, kPrefill, with(kLatent, {{"prompt_tokens", "700"}})},
+                    Mapped{kTrn3, kPrefill, with(kLatent, {{"prompt_tokens", "5000"}, {"tp", "8"}})}));
+
 INSTANTIATE_TEST_SUITE_P(
     Kinds, Programs,
     testing::Values(Mapped{kTrn2, kDense, {}}, Mapped{kTrn2, kDense, {{"tp", "8"}, {"lnc", "1"}}},

@@ -224,7 +224,7 @@ Handle DecodeWriter::moe_block(const LayerRegisters& registers, Handle normed) {
   SegmentBuilder& segment = w_.segment();
   segment.operator_is("router");
   const std::uint64_t own = w_.share(tokens_);
-  Handle routed = router(w_, {model_.hidden, model_.experts, model_.top_k, own, model_.ffn_bias}, normed);
+  Handle routed = router(w_, {model_.hidden, model_.experts, model_.top_k, own, model_.router_bias()}, normed);
   routed = w_.exchange(from_sibling_[kRouting], own * model_.top_k * kChoiceBytes, routed);
   // Token lists per expert, experts on partitions.
   const Count lists = Count::constant(w_.free_elements(model_.experts, tokens_));

@@ -122,9 +122,9 @@ class GroupBytes {
     std::uint64_t each_tile = 0;
     if (model_.attention_bias != AttentionBias::kNone) each_tile += qkv_width_;
     if (model_.attention_bias == AttentionBias::kQkvo) each_tile += model_.hidden;
-    if (!model_.ffn_bias) return tiles_ * each_tile;
-    if (inner(kind) > 0) each_tile += (model_.ffn_matrices - 1) * inner(kind) + model_.hidden;
-    return tiles_ * each_tile + (kind == FfnKind::kExperts ? routers() * model_.experts : 0);
+    if (model_.ffn_bias && inner(kind) > 0) each_tile += (model_.ffn_matrices - 1) * inner(kind) + model_.hidden;
+    const bool routes = kind == FfnKind::kExperts && model_.router_bias();
+    return tiles_ * each_tile + (routes ? routers() * model_.experts : 0);
   }
 
   [[nodiscard]] std::uint64_t kv_read() const {

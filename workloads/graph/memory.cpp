@@ -86,7 +86,7 @@ std::uint64_t dense_elements(const ModelShape& model, FfnKind kind, const Split&
   elements += model.ffn_matrices * h * inner;
   if (model.ffn_bias && inner > 0) elements += (model.ffn_matrices - 1) * inner + h;
   if (!experts) return elements;
-  elements += h * model.experts;
+  elements += h * model.experts + (model.router_correction ? model.experts : 0);
   const std::uint64_t biases = (model.ffn_matrices - 1) * ceil_div(model.ffn, split.expert_split) + h;
   return model.ffn_bias ? elements + model.experts + split.experts * biases : elements;
 }

@@ -297,7 +297,7 @@ Handle PrefillWriter::route(Handle ready) {
       shared = store_partial(tokens, partial);
     }
     const std::uint64_t own = w_.share(tokens);
-    Handle routed = router(w_, {model_.hidden, model_.experts, model_.top_k, own, model_.ffn_bias}, normed);
+    Handle routed = router(w_, {model_.hidden, model_.experts, model_.top_k, own, model_.router_bias()}, normed);
     routed = w_.exchange(routed_, own * model_.top_k * kChoiceBytes, routed);
     const Count lists = Count::constant(w_.free_elements(model_.experts, tokens));
     routed = w_.run(Engine::kGpSimd, {Op::kGather, lists}, {routed});

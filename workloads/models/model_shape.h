@@ -73,6 +73,8 @@ struct ModelShape {
   bool router_correction = false;  ///< a learned correction per expert that counts in choosing experts alone
   std::uint64_t experts = 0, top_k = 0, ffn = 0, shared_experts = 0;  ///< ffn: inner width of one expert
 
+  /// Whether the router adds a value per expert to its scores.
+  [[nodiscard]] bool router_bias() const { return ffn_bias || router_correction; }
   [[nodiscard]] AttentionKind attention(std::uint64_t layer) const {
     if (latent.kv_rank > 0) return AttentionKind::kLatent;
     if (cross_period > 0 && layer % cross_period == cross_offset) return AttentionKind::kCross;
