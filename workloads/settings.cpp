@@ -70,8 +70,8 @@ void read_model_run(const SettingReader& read, const MachineSpec& machine, Setti
     check_length(read, "prompt_tokens", model, settings.prompt_tokens);
     settings.moe_block = model.experts > 0 ? read.count("moe_block") : 1;
   }
-  const WorkloadParameter* oversubscription = read.find("allow_oversubscription");
-  settings.may_exceed_memory = oversubscription != nullptr && oversubscription->value == "yes";
+  settings.may_exceed_memory = read.is_yes("allow_oversubscription");
+  settings.pads_heads = read.is_yes("head_padding");
   settings.tp = read.degree("tp");
   settings.ep = read.degree("ep");
   if (!read.is_auto("dp")) settings.dp = read.degree("dp");

@@ -119,7 +119,7 @@ TEST(ParsingCases, ASettingThatTheWorkloadDoesNotReadIsRefused) {
       {"gpt-oss-120b-decode", "n",
        "'n' is not a parameter of decode workloads; remove it (it belongs to matmul, elementwise or softmax)"},
       {"matmul", "tp", "'tp' is not a parameter of matmul workloads; remove it (it belongs to decode or prefill)"},
-      {"matmul", "context", "'context' is not a parameter of matmul workloads; remove it (it belongs to decode or "},
+      {"matmul", "context", "'context' is not a parameter of matmul workloads; remove it (it belongs to decode, "},
       {"attention", "batch_per_replica",
        "'batch_per_replica' is not a parameter of attention workloads; did you mean "},
       {"gpt-oss-120b-prefill", "context", "'context' is not a parameter of prefill workloads; "},

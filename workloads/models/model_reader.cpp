@@ -7,10 +7,6 @@
 namespace trnsim {
 namespace {
 
-bool yes(const SettingReader& read, std::string_view name) {
-  return read.find(name) != nullptr && read.yes(name);
-}
-
 [[noreturn]] void refuse(const SettingReader& read, std::string_view name, const std::string& why) {
   throw InputError(read.need(name).place + ": " + why);
 }
@@ -23,8 +19,8 @@ void read_heads(const SettingReader& read, ModelShape& model) {
   check_heads(read, model.q_heads, model.kv_heads);
   if (read.find("attention_bias") != nullptr)
     model.attention_bias = read.choice<AttentionBias, 3>("attention_bias", {"none", "qkv", "qkvo"});
-  model.attention_sink = yes(read, "attention_sink");
-  model.qk_norm = yes(read, "qk_norm");
+  model.attention_sink = read.is_yes("attention_sink");
+  model.qk_norm = read.is_yes("qk_norm");
 }
 
 void read_latent(const SettingReader& read, ModelShape& model) {
@@ -69,8 +65,8 @@ void read_patterns(const SettingReader& read, ModelShape& model) {
 
 void read_feed_forward(const SettingReader& read, ModelShape& model) {
   model.ffn_matrices = read.count_or("ffn_matrices", 3);
-  model.ffn_bias = yes(read, "ffn_bias");
-  model.parallel_ffn = yes(read, "parallel_ffn");
+  model.ffn_bias = read.is_yes("ffn_bias");
+  model.parallel_ffn = read.is_yes("parallel_ffn");
   model.experts = read.count_or("experts", 0);
   if (model.parallel_ffn && model.experts > 0)
     refuse(read, "parallel_ffn", "layers with experts add them up after attention; use no");
@@ -83,7 +79,7 @@ void read_feed_forward(const SettingReader& read, ModelShape& model) {
   model.top_k = read.count("experts_per_token");
   model.ffn = read.count("expert_ffn");
   model.shared_experts = read.count_or("shared_experts", 0);
-  model.router_correction = yes(read, "router_correction");
+  model.router_correction = read.is_yes("router_correction");
   if (model.top_k > model.experts)
     refuse(read, "experts_per_token",
            "a token takes at most all experts; use " + std::to_string(model.experts) + " or less");
@@ -98,9 +94,9 @@ ModelShape model_of(const SettingReader& read) {
   model.vocabulary = read.count("vocabulary");
   model.max_context = read.count_or("max_context", 0);
   model.extra_embedding_rows = read.count_or("extra_embedding_rows", 0);
-  model.tied_embedding = yes(read, "tied_embedding");
+  model.tied_embedding = read.is_yes("tied_embedding");
   if (read.find("norm") != nullptr) model.norm = read.choice<NormKind, 2>("norm", {"rms_norm", "layer_norm"});
-  model.norm_bias = yes(read, "norm_bias");
+  model.norm_bias = read.is_yes("norm_bias");
   read_heads(read, model);
   read_latent(read, model);
   read_patterns(read, model);
