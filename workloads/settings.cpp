@@ -40,17 +40,22 @@ void check_length(const SettingReader& read, std::string_view name, const ModelS
                    " tokens, not " + std::to_string(tokens) + "; use less, or set max_context as well");
 }
 
+void check_attention(const ModelShape& model, Phase phase, const MachineSpec& machine) {
+  if (model.cross_period > 0)
+    throw InfeasibleError("cross-attention has no programs in whole models; its parameters and FLOPs are counted only");
+  const std::uint64_t most = features_per_tile(machine.core);
+  if (model.latent.kv_rank == 0 && model.head_dim > most) {
+    throw InfeasibleError("head_dim=" + std::to_string(model.head_dim) + ": models hold a head on " +
+                          std::to_string(most) + " partitions at most");
+  }
+  if (model.indexer.top_k > 0 && phase == Phase::kPrefill)
+    throw InfeasibleError("sparse attention has programs for decode only; index_topk belongs to phase=decode");
+}
+
 void read_model_run(const SettingReader& read, const MachineSpec& machine, Settings& settings) {
   settings.model = model_of(read);
   const ModelShape& model = settings.model;
-  if (model.latent.kv_rank > 0 || model.cross_period > 0) {
-    throw InfeasibleError(std::string(model.cross_period > 0 ? "cross-attention" : "latent attention") +
-                          " has no programs in whole models; its parameters and FLOPs are counted only");
-  }
-  if (settings.model.head_dim > features_per_tile(machine.core)) {
-    throw InfeasibleError("head_dim=" + std::to_string(settings.model.head_dim) + ": models hold a head on " +
-                          std::to_string(features_per_tile(machine.core)) + " partitions at most");
-  }
+  check_attention(model, settings.phase, machine);
   settings.batch_is_per_replica = read.find("batch_per_replica") != nullptr;
   settings.batch = read.count(settings.batch_is_per_replica ? "batch_per_replica" : "batch");
   if (settings.phase == Phase::kDecode) {

@@ -35,8 +35,8 @@ TEST(Model, FlopFormulasGiveTheCheckValues) {
       const std::uint64_t seen = window == 0 ? p.context : std::min(p.context, window);
       const bool prefill = std::string(p.phase) == "prefill";
       const LayerKind layer{kind == "full" ? AttentionKind::kFull : AttentionKind::kSliding, FfnKind::kExperts};
-      const LayerFlop flop =
-          layer_flop(model, layer, p.tokens, prefill ? causal_pairs(p.tokens, window) : p.tokens * seen);
+      const LayerFlop flop = layer_flop(model, layer, p.tokens,
+                                        {.attended = prefill ? causal_pairs(p.tokens, window) : Wide(p.tokens) * seen});
       const std::string tokens = std::to_string(p.tokens);
       EXPECT_EQ(flop.qkv, checks.at({p.phase, kind, tokens, "qkv_proj"}));
       EXPECT_EQ(flop.scores, checks.at({p.phase, kind, tokens, "attn_scores"}));

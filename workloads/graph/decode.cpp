@@ -17,7 +17,7 @@ enum Exchange : std::size_t { kQkv, kAttention, kHidden, kRouting, kPartial, kRo
 std::uint64_t decode_resident_bytes(const Settings& s, const Mapping& m, const MachineSpec& machine) {
   const std::uint64_t width = features_per_tile(machine.core);
   const std::uint64_t tokens = m.batch_per_replica;
-  const std::uint64_t qkv = (m.q_heads + 2 * m.kv_heads) * s.model.head_dim;
+  const std::uint64_t qkv = attention_width(s.model, m);
   const std::uint64_t inner = (s.model.ffn_matrices - 1) * ceil_div(widest_inner(s.model, m), width);
   // Residual stream, normed copy and expert sums; queries, keys, values and attention output; inner activation.
   return (3 * ceil_div(s.model.hidden, width) + 2 * ceil_div(qkv, width) + inner) * tokens * kBf16Bytes + kSmallTensors;
@@ -36,6 +36,7 @@ DecodeWriter::DecodeWriter(KernelWriter& w, const Settings& settings, const Mapp
   hidden_ready_ = w.program().semaphore(WaitReason::kEngine);
   if (w.lnc() > 1) {
     for (SemaphoreId& semaphore : from_sibling_) semaphore = w.sibling_arrival();
+    if (model_.latent.kv_rank > 0) latent_arrivals_ = LatentArrivals::reserve(w);
   }
 }
 
@@ -98,6 +99,7 @@ LayerRegisters DecodeWriter::layer(SegmentBuilder& segment, LayerKind kind, std:
 }
 
 Handle DecodeWriter::attention_block(AttentionKind kind, Handle normed) {
+  if (kind == AttentionKind::kLatent) return latent_block(normed);
   SegmentBuilder& segment = w_.segment();
   const std::uint64_t q = mapping_.q_heads * model_.head_dim;
   const std::uint64_t kv = mapping_.kv_heads * model_.head_dim;
@@ -131,6 +133,53 @@ Handle DecodeWriter::attention_block(AttentionKind kind, Handle normed) {
                   .tokens = tokens_,
                   .bias = model_.attention_bias == AttentionBias::kQkvo},
                  done);
+}
+
+// The projections down to the latents, and the indexer, are on every rank; heads are dealt over the ranks.
+Handle DecodeWriter::latent_block(Handle normed) {
+  SegmentBuilder& segment = w_.segment();
+  const LatentShape& latent = model_.latent;
+  const std::uint64_t heads = w_.share(mapping_.q_heads);
+  const std::uint64_t down = w_.share(latent.q_rank + latent.row());
+  segment.operator_is("latent_down");
+  Handle done = project(w_, {.contraction = model_.hidden, .columns = down, .tokens = tokens_, .bias = false}, normed);
+  done = w_.exchange(from_sibling_[kQkv], tokens_ * down * kBf16Bytes, done);
+  if (latent.q_rank > 0) done = rms_norm(w_, latent.q_rank, tokens_, done);
+  done = rms_norm(w_, latent.kv_rank, tokens_, done);
+  segment.operator_is("q_up");
+  const std::uint64_t from = latent.q_rank > 0 ? latent.q_rank : model_.hidden;
+  done = project(w_, {.contraction = from, .columns = heads * model_.head_dim, .tokens = tokens_, .bias = false}, done);
+  segment.operator_is("rope");
+  done = rope(w_, (heads + 1) * latent.rope_dim, tokens_, done);
+  const LatentDecode attention{.sequences = tokens_,
+                               .heads = mapping_.q_heads,
+                               .keys = settings_.context,
+                               .written = tokens_,
+                               .kv_rank = latent.kv_rank,
+                               .rope_dim = latent.rope_dim,
+                               .nope_dim = latent.nope_dim,
+                               .value_dim = model_.value_dim};
+  if (model_.indexer.top_k > 0) {
+    segment.operator_is("attention_sparse");
+    const IndexerDecode index{.sequences = tokens_,
+                              .hidden = model_.hidden,
+                              .q_rank = latent.q_rank,
+                              .heads = model_.indexer.heads,
+                              .dim = model_.indexer.dim,
+                              .keys = settings_.context,
+                              .written = tokens_,
+                              .top_k = model_.indexer.top_k};
+    done = sparse_attention_shared(w_, index, attention, latent_arrivals_, done);
+  } else {
+    segment.operator_is("attention_latent");
+    done = latent_attention_shared(w_, attention, latent_arrivals_, done);
+  }
+  done = w_.exchange(from_sibling_[kAttention], tokens_ * heads * model_.value_dim * kBf16Bytes, done);
+  segment.operator_is("o_proj");
+  return project(
+      w_,
+      {.contraction = mapping_.q_heads * model_.value_dim, .columns = hidden_half_, .tokens = tokens_, .bias = false},
+      done);
 }
 
 // Both cores need the attention output of all tokens: by batch each sends its own rows, by context each sends its

@@ -27,8 +27,7 @@ class GroupBytes {
         query_multiple_(features_per_tile(machine.core)) {
     if (s.phase == Phase::kPrefill) tile_ = prefill_tile_tokens(s, m, machine);
     if (tile_ > 0) tiles_ = ceil_div(tokens_, tile_);
-    kv_width_ = m.kv_heads * model_.head_dim;
-    qkv_width_ = m.q_heads * model_.head_dim + 2 * kv_width_;
+    qkv_width_ = (m.q_heads + 2 * m.kv_heads) * model_.head_dim;
   }
 
   /// Times that a rank reads the router's matrix: once per core that gets a token, and per tile.
@@ -53,11 +52,31 @@ class GroupBytes {
   /// Of a rank in a layer, its core counts summed up; routed experts left out.
   [[nodiscard]] std::uint64_t layer_elements(FfnKind kind) const {
     const std::uint64_t h = model_.hidden;
-    const std::uint64_t norms = 2 * norm_elements() + (model_.qk_norm ? 2 * model_.head_dim : 0);
-    const std::uint64_t attention = h * qkv_width_ + m_.q_heads * model_.head_dim * h;
+    std::uint64_t norms = 2 * norm_elements() + (model_.qk_norm ? 2 * model_.head_dim : 0);
+    std::uint64_t attention = m_.q_heads * model_.value_dim * h;
+    std::uint64_t once = 0;
+    if (is_latent()) {
+      norms += model_.latent.q_rank + model_.latent.kv_rank;
+      attention += latent_projections();
+      once = model_.latent.kv_rank * m_.q_heads * (model_.latent.nope_dim + model_.value_dim);
+    } else {
+      attention += h * qkv_width_;
+    }
     const std::uint64_t feed_forward = model_.ffn_matrices * h * inner(kind);
     const std::uint64_t router = kind == FfnKind::kExperts ? routers() * h * model_.experts : 0;
-    return tiles_ * (m_.lnc * norms + attention + feed_forward) + router;
+    return tiles_ * (m_.lnc * norms + attention + feed_forward) + router + once;
+  }
+
+  [[nodiscard]] bool is_latent() const { return model_.latent.kv_rank > 0; }
+  /// Elements of the matrices before latent attention that pass with every tile of tokens.
+  [[nodiscard]] std::uint64_t latent_projections() const {
+    const LatentShape& latent = model_.latent;
+    const IndexerShape& index = model_.indexer;
+    const std::uint64_t q = m_.q_heads * model_.head_dim;
+    const std::uint64_t queries = latent.q_rank > 0 ? latent.q_rank * (model_.hidden + q) : model_.hidden * q;
+    const std::uint64_t indexer =
+        index.top_k > 0 ? latent.q_rank * index.heads * index.dim + model_.hidden * (index.dim + index.heads) : 0;
+    return queries + model_.hidden * latent.row() + indexer;
   }
 
   /// Inner width of a rank, but for routed experts.
@@ -110,14 +129,26 @@ class GroupBytes {
 
   [[nodiscard]] std::uint64_t kv_read() const {
     if (s_.phase == Phase::kPrefill) return prefill_kv_read();
-    std::uint64_t keys = 0;
-    for (const LayersOfKind& layers : model_.kinds())
-      keys += layers.count * model_.seen(layers.kind.attention, s_.context);
-    return m_.group_ranks * tokens_ * keys * 2 * kv_width_ * kBf16Bytes;
+    std::uint64_t bytes = 0;
+    for (const LayersOfKind& layers : model_.kinds()) {
+      const std::uint64_t keys = model_.seen(layers.kind.attention, s_.context);
+      bytes += layers.count * keys * cached_row();
+      if (model_.indexer.top_k > 0) bytes += layers.count * s_.context * index_key();
+    }
+    return m_.group_ranks * tokens_ * bytes;
   }
   [[nodiscard]] std::uint64_t kv_write() const {
-    return m_.group_ranks * tokens_ * model_.layers * 2 * kv_width_ * kBf16Bytes;
+    std::uint64_t bytes = cached_row() + (model_.indexer.top_k > 0 ? index_key() : 0);
+    if (is_latent() && s_.phase == Phase::kPrefill)  // keys and values of all heads
+      bytes += m_.q_heads * (model_.latent.nope_dim + model_.value_dim) * kBf16Bytes;
+    return m_.group_ranks * tokens_ * model_.layers * bytes;
   }
+
+  /// Bytes of a token in the cache of a layer, its index key apart.
+  [[nodiscard]] std::uint64_t cached_row() const {
+    return kBf16Bytes * (is_latent() ? model_.latent.row() : 2 * m_.kv_heads * model_.head_dim);
+  }
+  [[nodiscard]] std::uint64_t index_key() const { return IndexerDecode{.dim = model_.indexer.dim}.key_bytes(); }
 
   /// Sent by all ranks of all groups to other ranks.
   [[nodiscard]] std::uint64_t sent() const {
@@ -132,21 +163,35 @@ class GroupBytes {
 
   // Each core reads the keys that its queries see, once per pass of queries.
   [[nodiscard]] std::uint64_t prefill_kv_read() const {
-    std::uint64_t keys = 0;
+    std::uint64_t bytes = 0;
     for (std::uint32_t lane = 0; lane < m_.lnc; ++lane) {
-      for (std::uint64_t l = 0; l < model_.layers; ++l) {
-        const bool full = model_.attention(l) != AttentionKind::kSliding;
-        const QueryRange range = prefill_queries(s_.prompt_tokens, full, m_.lnc, lane, query_multiple_);
-        PrefillAttention a;
-        a.first_query = range.first;
-        a.queries = range.count;
-        a.keys = s_.prompt_tokens;
-        a.window = full ? 0 : model_.window;
-        keys +=
-            keys_read(a, programs_.pass_queries > 0 ? programs_.pass_queries : std::max<std::uint64_t>(1, range.count));
-      }
+      for (const LayersOfKind& layers : model_.kinds())
+        bytes += layers.count * (is_latent() ? expanded_read(lane) : prefill_keys(layers.kind, lane) * cached_row());
     }
-    return m_.group_ranks * m_.batch_per_replica * keys * 2 * kv_width_ * kBf16Bytes;
+    return m_.group_ranks * m_.batch_per_replica * bytes;
+  }
+
+  [[nodiscard]] std::uint64_t prefill_keys(LayerKind kind, std::uint32_t lane) const {
+    const bool full = kind.attention != AttentionKind::kSliding;
+    const QueryRange range = prefill_queries(s_.prompt_tokens, full, m_.lnc, lane, query_multiple_);
+    PrefillAttention a;
+    a.first_query = range.first;
+    a.queries = range.count;
+    a.keys = s_.prompt_tokens;
+    a.window = full ? 0 : model_.window;
+    return keys_read(a, pass_of(range.count));
+  }
+
+  // Keys and values of this core's heads, per sequence.
+  [[nodiscard]] std::uint64_t expanded_read(std::uint32_t lane) const {
+    PrefillAttention a;
+    a.queries = a.keys = s_.prompt_tokens;
+    return share(m_.q_heads, lane) * keys_read(a, pass_of(a.queries)) * (model_.head_dim + model_.value_dim) *
+           kBf16Bytes;
+  }
+
+  [[nodiscard]] std::uint64_t pass_of(std::uint64_t queries) const {
+    return programs_.pass_queries > 0 ? programs_.pass_queries : std::max<std::uint64_t>(1, queries);
   }
 
   // Over all layers: (token, rank) pairs such that the rank holds an expert of the token and is not the one that sends
@@ -172,7 +217,6 @@ class GroupBytes {
   std::uint64_t query_multiple_;  ///< queries are dealt over the logical core in whole tiles
   std::uint64_t tile_ = 0;        ///< tokens of a prefill tile; dense weights are read once per tile
   std::uint64_t tiles_ = 1;
-  std::uint64_t kv_width_ = 0;
   std::uint64_t qkv_width_ = 0;
 };
 

@@ -13,14 +13,34 @@ Wide feed_forward_macs(const ModelShape& model, Wide inner) {
   return model.ffn_matrices * static_cast<Wide>(model.hidden) * inner;
 }
 
+void add_latent(const ModelShape& model, Wide tokens, const Pairs& pairs, LatentForm form, LayerFlop& flop) {
+  const LatentShape& latent = model.latent;
+  const Wide heads = model.q_heads;
+  const Wide queries =
+      latent.q_rank > 0 ? latent.q_rank * (model.hidden + model.q_width()) : model.hidden * model.q_width();
+  flop.qkv = 2 * tokens * (queries + static_cast<Wide>(model.hidden) * latent.row());
+  flop.latent = 2 * tokens * heads * latent.kv_rank * (latent.nope_dim + model.value_dim);
+  const bool absorbed = form == LatentForm::kAbsorbed;
+  flop.scores = 2 * heads * pairs.attended * (absorbed ? latent.row() : model.head_dim);
+  flop.values = 2 * heads * pairs.attended * (absorbed ? latent.kv_rank : model.value_dim);
+  const IndexerShape& index = model.indexer;
+  const Wide width = static_cast<Wide>(index.heads) * index.dim;
+  const Wide projections = latent.q_rank * width + static_cast<Wide>(model.hidden) * (index.dim + index.heads);
+  if (index.top_k > 0) flop.indexer = 2 * tokens * projections + 2 * width * pairs.cached;
+}
+
 }  // namespace
 
-LayerFlop layer_flop(const ModelShape& model, LayerKind kind, Wide tokens, Wide pairs) {
+LayerFlop layer_flop(const ModelShape& model, LayerKind kind, Wide tokens, const Pairs& pairs, LatentForm form) {
   LayerFlop flop;
-  flop.qkv = 2 * tokens * model.hidden * (model.q_width() + 2 * model.kv_width());
-  flop.scores = pairs * 2 * model.q_width();
-  flop.values = flop.scores;
-  flop.output = 2 * tokens * model.q_width() * model.hidden;
+  if (kind.attention == AttentionKind::kLatent) {
+    add_latent(model, tokens, pairs, form, flop);
+  } else {
+    flop.qkv = 2 * tokens * model.hidden * (model.q_width() + 2 * model.kv_width());
+    flop.scores = pairs.attended * 2 * model.q_width();
+    flop.values = flop.scores;
+  }
+  flop.output = 2 * tokens * model.q_heads * model.value_dim * model.hidden;
   if (kind.ffn == FfnKind::kDense) {
     flop.dense = 2 * tokens * feed_forward_macs(model, model.dense_ffn);
     return flop;
@@ -36,13 +56,13 @@ Wide causal_pairs(Wide tokens, Wide window) {
   return window * (window + 1) / 2 + (tokens - window) * window;
 }
 
-Wide prefill_flop(const ModelShape& model, Wide sequences, Wide prompt) {
+Wide prefill_flop(const ModelShape& model, Wide sequences, Wide prompt, LatentForm form) {
   if (prompt == 0) return 0;  // no last token that would meet the output matrix
   Wide flop = 2 * sequences * model.vocabulary * model.hidden;
   for (const LayersOfKind& layers : model.kinds()) {
-    const Wide window = layers.kind.attention == AttentionKind::kSliding ? model.window : 0;
-    const Wide pairs = sequences * causal_pairs(prompt, window);
-    flop += layers.count * layer_flop(model, layers.kind, sequences * prompt, pairs).sum();
+    const Wide most = layers.kind.attention == AttentionKind::kSliding ? model.window : model.indexer.top_k;
+    const Pairs pairs{sequences * causal_pairs(prompt, most), sequences * causal_pairs(prompt, 0)};
+    flop += layers.count * layer_flop(model, layers.kind, sequences * prompt, pairs, form).sum();
   }
   return flop;
 }
@@ -50,7 +70,7 @@ Wide prefill_flop(const ModelShape& model, Wide sequences, Wide prompt) {
 Wide decode_flop(const ModelShape& model, Wide sequences, std::uint64_t context) {
   Wide flop = 2 * sequences * model.vocabulary * model.hidden;
   for (const LayersOfKind& layers : model.kinds()) {
-    const Wide pairs = sequences * model.seen(layers.kind.attention, context);
+    const Pairs pairs{sequences * model.seen(layers.kind.attention, context), sequences * context};
     flop += layers.count * layer_flop(model, layers.kind, sequences, pairs).sum();
   }
   return flop;
@@ -73,7 +93,7 @@ std::uint64_t useful_flop(const Settings& s, const Mapping& m) {
 std::uint64_t expert_flop(const Settings& s, const Mapping& m) {
   const Wide tokens = static_cast<Wide>(m.batch) * (s.phase == Phase::kPrefill ? s.prompt_tokens : 1);
   const LayerKind kind{.ffn = FfnKind::kExperts};
-  return countable(s.model.layers_with(FfnKind::kExperts) * layer_flop(s.model, kind, tokens, 0).experts);
+  return countable(s.model.layers_with(FfnKind::kExperts) * layer_flop(s.model, kind, tokens, {}).experts);
 }
 
 }  // namespace trnsim

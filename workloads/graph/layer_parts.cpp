@@ -29,6 +29,13 @@ FeedForward shared_shape(const KernelWriter& w, const ModelShape& model, const M
   return part_of(w, model, ceil_div(model.shared_experts * model.ffn, mapping.tp), tokens);
 }
 
+std::uint64_t attention_width(const ModelShape& model, const Mapping& mapping) {
+  const LatentShape& latent = model.latent;
+  if (latent.kv_rank == 0) return (mapping.q_heads + 2 * mapping.kv_heads) * model.head_dim;
+  const std::uint64_t head = std::max(model.head_dim, latent.row());
+  return latent.q_rank + latent.row() + mapping.q_heads * head + model.indexer.heads * model.indexer.dim;
+}
+
 std::uint64_t widest_inner(const ModelShape& model, const Mapping& mapping) {
   const std::uint64_t widest = std::max(model.dense_ffn, model.shared_experts * model.ffn);
   return ceil_div(ceil_div(widest, mapping.tp), mapping.lnc);

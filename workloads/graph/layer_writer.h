@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "workloads/collectives/communicator.h"
-#include "workloads/kernels/kernels.h"
+#include "workloads/kernels/latent_kernels.h"
 #include "workloads/mapping/mapping.h"
 #include "workloads/settings.h"
 
@@ -50,6 +50,8 @@ Handle norm(KernelWriter& w, const ModelShape& model, std::uint64_t tokens, Hand
                                       std::uint64_t tokens);
 [[nodiscard]] FeedForward shared_shape(const KernelWriter& w, const ModelShape& model, const Mapping& mapping,
                                        std::uint64_t tokens);
+/// Columns that a rank's projections before attention put out, or that its queries take in the latent space.
+[[nodiscard]] std::uint64_t attention_width(const ModelShape& model, const Mapping& mapping);
 /// Columns of the inner width that a core of the mapping keeps in SBUF at a time outside of routed experts.
 [[nodiscard]] std::uint64_t widest_inner(const ModelShape& model, const Mapping& mapping);
 
@@ -59,6 +61,9 @@ struct QueryRange {
 };
 [[nodiscard]] QueryRange prefill_queries(std::uint64_t prompt, bool full, std::uint32_t lnc, std::uint32_t lane,
                                          std::uint64_t multiple);
+
+/// What latent attention of a prefill has to do on this core.
+[[nodiscard]] LatentPrefill latent_prefill(const KernelWriter& w, const Settings& settings, const Mapping& mapping);
 
 /// A decode step: activations of all sequences stay in SBUF from layer to layer.
 class DecodeWriter final : public ModelWriter {
@@ -72,6 +77,7 @@ class DecodeWriter final : public ModelWriter {
 
  private:
   Handle attention_block(AttentionKind kind, Handle normed);
+  Handle latent_block(Handle normed);
   Handle join_attention(Handle attended);
   Handle dense_block(Handle normed);
   Handle moe_block(const LayerRegisters& registers, Handle normed);
@@ -95,6 +101,7 @@ class DecodeWriter final : public ModelWriter {
   Communicator tensor_, experts_;
   SemaphoreId hidden_ready_ = 0;
   SemaphoreId from_sibling_[6] = {};
+  LatentArrivals latent_arrivals_;
 };
 
 /// A prefill of whole prompts: activations live in HBM and pass through SBUF tile by tile.
@@ -113,6 +120,8 @@ class PrefillWriter final : public ModelWriter {
   Handle store_tile(std::uint64_t tokens, std::uint64_t features, Handle ready);
   Handle load_sum(std::uint64_t tokens, Handle ready);
   Handle project_qkv(Handle ready);
+  Handle project_latent(Handle ready);
+  Handle latent_attention(Handle ready);
   Handle attention(AttentionKind kind, Handle ready);
   Handle project_output(Handle ready);
   Handle feed_forward_block(const LayerRegisters& registers, FfnKind kind, Handle ready);
@@ -130,7 +139,7 @@ class PrefillWriter final : public ModelWriter {
   std::uint64_t hidden_half_ = 0;
   Communicator tensor_;
   BufferRing tile_buffers_;
-  SemaphoreId hidden_ready_ = 0, joined_ = 0, routed_ = 0;
+  SemaphoreId hidden_ready_ = 0, joined_ = 0, routed_ = 0, latent_ = 0;
 };
 
 }  // namespace trnsim

@@ -50,13 +50,33 @@ struct Split {
   std::uint64_t expert_split = 1;
 };
 
+/// Elements of latent attention before the output projection, with its norms and indexer.
+std::uint64_t latent_elements(const ModelShape& model, std::uint64_t heads) {
+  const LatentShape& latent = model.latent;
+  const IndexerShape& index = model.indexer;
+  const std::uint64_t queries = latent.q_rank > 0 ? latent.q_rank * (model.hidden + heads * model.head_dim + 1)
+                                                  : model.hidden * heads * model.head_dim;
+  std::uint64_t elements = queries + model.hidden * latent.row() + latent.kv_rank;
+  elements += latent.kv_rank * heads * (latent.nope_dim + model.value_dim);
+  if (index.top_k > 0)  // with the norm of its key
+    elements += latent.q_rank * index.heads * index.dim + model.hidden * (index.dim + index.heads) + 2 * index.dim;
+  return elements;
+}
+
+/// Bytes that a token leaves in the cache of a layer.
+std::uint64_t cached_bytes(const ModelShape& model, std::uint64_t kv_heads) {
+  if (model.latent.kv_rank == 0) return 2 * kv_heads * model.head_dim * kBf16Bytes;
+  const std::uint64_t key = IndexerDecode{.dim = model.indexer.dim}.key_bytes();
+  return model.latent.row() * kBf16Bytes + (model.indexer.top_k > 0 ? key : 0);
+}
+
 /// Elements of a layer with biases, norms and sinks, but for the matrices of routed experts.
 std::uint64_t dense_elements(const ModelShape& model, FfnKind kind, const Split& split) {
   const std::uint64_t h = model.hidden;
-  const std::uint64_t q = split.q_heads * model.head_dim;
-  const std::uint64_t qkv = q + 2 * split.kv_heads * model.head_dim;
+  const std::uint64_t qkv = (split.q_heads + 2 * split.kv_heads) * model.head_dim;
   const std::uint64_t norm = model.norm_bias ? 2 * h : h;
-  std::uint64_t elements = h * qkv + q * h + 2 * norm;
+  std::uint64_t elements = split.q_heads * model.value_dim * h + 2 * norm;
+  elements += model.latent.kv_rank > 0 ? latent_elements(model, split.q_heads) : h * qkv;
   if (model.attention_bias != AttentionBias::kNone) elements += qkv;
   if (model.attention_bias == AttentionBias::kQkvo) elements += h;
   if (model.attention_sink) elements += split.q_heads;
@@ -188,11 +208,13 @@ RankMemory rank_memory(const Settings& s, const Mapping& m) {
     memory.weights += layers.count * kBf16Bytes * dense_elements(model, layers.kind.ffn, split);
     if (layers.kind.ffn == FfnKind::kExperts)
       memory.weights += layers.count * storage_bytes(m.local_experts * expert, s.expert_dtype);
-    positions += layers.count * model.seen(layers.kind.attention, seen);
+    positions += layers.count * model.cached(layers.kind.attention, seen);
   }
-  memory.kv_cache = positions * 2 * m.kv_heads * model.head_dim * kBf16Bytes;
-  memory.activations =
-      kActivationCopies * (s.phase == Phase::kPrefill ? s.prompt_tokens : 1) * model.hidden * kBf16Bytes;
+  memory.kv_cache = positions * cached_bytes(model, m.kv_heads);
+  const std::uint64_t tokens = s.phase == Phase::kPrefill ? s.prompt_tokens : 1;
+  memory.activations = kActivationCopies * tokens * model.hidden * kBf16Bytes;
+  if (model.latent.kv_rank > 0 && s.phase == Phase::kPrefill)  // keys and values of one layer
+    memory.activations += tokens * m.q_heads * (model.latent.nope_dim + model.value_dim) * kBf16Bytes;
   return memory;
 }
 

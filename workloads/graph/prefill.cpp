@@ -16,7 +16,7 @@ constexpr std::uint32_t kTileBuffers = 2;
 
 std::uint64_t bytes_per_token(const Settings& s, const Mapping& m, const MachineSpec& machine) {
   const std::uint64_t width = features_per_tile(machine.core);
-  const std::uint64_t qkv = (m.q_heads + 2 * m.kv_heads) * s.model.head_dim;
+  const std::uint64_t qkv = attention_width(s.model, m);
   const std::uint64_t inner = (s.model.ffn_matrices - 1) * ceil_div(widest_inner(s.model, m), width);
   return (kTileCopies * ceil_div(s.model.hidden, width) + std::max(ceil_div(qkv, width), inner)) * kBf16Bytes;
 }
@@ -44,6 +44,17 @@ QueryRange prefill_queries(std::uint64_t prompt, bool full, std::uint32_t lnc, s
   return lane == 0 ? QueryRange{0, cut} : QueryRange{cut, prompt - cut};
 }
 
+LatentPrefill latent_prefill(const KernelWriter& w, const Settings& s, const Mapping& m) {
+  return {.sequences = m.batch_per_replica,
+          .heads = w.share(m.q_heads),
+          .queries = s.prompt_tokens,
+          .keys = s.prompt_tokens,
+          .kv_rank = s.model.latent.kv_rank,
+          .rope_dim = s.model.latent.rope_dim,
+          .nope_dim = s.model.latent.nope_dim,
+          .value_dim = s.model.value_dim};
+}
+
 PrefillWriter::PrefillWriter(KernelWriter& w, const Settings& settings, const Mapping& mapping, Seats& seats)
     : w_(w),
       settings_(settings),
@@ -63,6 +74,7 @@ PrefillWriter::PrefillWriter(KernelWriter& w, const Settings& settings, const Ma
   if (w.lnc() > 1) {
     joined_ = w.sibling_arrival();
     routed_ = w.sibling_arrival();
+    latent_ = w.sibling_arrival();
   }
 }
 
@@ -139,9 +151,15 @@ LayerRegisters PrefillWriter::layer(SegmentBuilder& segment, LayerKind kind, std
   segment.operator_is("qkv_proj");
   segment.wait(Engine::kScalar, hidden_ready_, 1);
   Handle done = segment.emit(Engine::kScalar, Instruction{});
-  done = join(project_qkv(done));
-  segment.operator_is(kind.attention == AttentionKind::kFull ? "attention_full" : "attention_sliding");
-  done = join(attention(kind.attention, done));
+  if (kind.attention == AttentionKind::kLatent) {
+    done = join(project_latent(done));
+    segment.operator_is("attention_latent");
+    done = join(latent_attention(done));
+  } else {
+    done = join(project_qkv(done));
+    segment.operator_is(kind.attention == AttentionKind::kFull ? "attention_full" : "attention_sliding");
+    done = join(attention(kind.attention, done));
+  }
   segment.operator_is("o_proj");
   done = project_output(done);
   segment.operator_is("all_reduce_attn");
@@ -204,8 +222,39 @@ Handle PrefillWriter::attention(AttentionKind kind, Handle ready) {
   return attention_prefill(w_, a, ready);
 }
 
+// Both cores need the latents whole: each projects half of the columns and sends them to the other.
+Handle PrefillWriter::project_latent(Handle ready) {
+  const LatentShape& latent = model_.latent;
+  const std::uint64_t heads = w_.share(mapping_.q_heads);
+  const std::uint64_t down = w_.share(latent.q_rank + latent.row());
+  return tiles([&](std::uint64_t tokens) {
+    const Handle normed = norm(w_, model_, tokens, load_sum(tokens, ready));
+    Handle done = project(w_, {.contraction = model_.hidden, .columns = down, .tokens = tokens, .bias = false}, normed);
+    done = w_.exchange(latent_, tokens * down * kBf16Bytes, done);
+    if (latent.q_rank > 0) done = rms_norm(w_, latent.q_rank, tokens, done);
+    done = rms_norm(w_, latent.kv_rank, tokens, done);
+    const std::uint64_t from = latent.q_rank > 0 ? latent.q_rank : model_.hidden;
+    done =
+        project(w_, {.contraction = from, .columns = heads * model_.head_dim, .tokens = tokens, .bias = false}, done);
+    done = rope(w_, (heads + 1) * latent.rope_dim, tokens, done);
+    store_tile(tokens, heads * model_.head_dim, done);
+    const Handle written = w_.move(Engine::kGpSimd, Queue::kKvWrite,
+                                   {.bytes = tokens * w_.share(latent.row()) * kBf16Bytes,
+                                    .traffic = Traffic::kKvWrite,
+                                    .source = Space::kSbuf,
+                                    .destination = Space::kHbm},
+                                   {done});
+    return w_.segment().emit(Engine::kCollective, Instruction{}, {written, done});
+  });
+}
+
+// The cores of a logical core share heads.
+Handle PrefillWriter::latent_attention(Handle ready) {
+  return latent_attention_prefill(w_, latent_prefill(w_, settings_, mapping_), ready);
+}
+
 Handle PrefillWriter::project_output(Handle ready) {
-  const std::uint64_t q = mapping_.q_heads * model_.head_dim;
+  const std::uint64_t q = mapping_.q_heads * model_.value_dim;
   return tiles([&](std::uint64_t tokens) {
     w_.segment().acquire(Engine::kSync, tile_buffers_);
     const Handle loaded = load_tile(tokens, q, ready);

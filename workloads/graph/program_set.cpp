@@ -232,7 +232,10 @@ LaneProgram ModelPrograms::write(std::uint32_t lane, Seats seats, Work& work) co
     PrefillAttention a;
     a.keys = s_.prompt_tokens;
     a.head_dim = s_.model.head_dim;
-    const std::uint64_t per_pass = queries_per_pass(w, a);
+    const bool is_latent = s_.model.latent.kv_rank > 0;
+    const std::uint64_t per_pass = is_latent
+                                       ? queries_per_pass(w, latent_prefill(w, s_, m_).attention(), s_.model.value_dim)
+                                       : queries_per_pass(w, a);
     written.pass_queries = per_pass == 1 ? 0 : per_pass;  // 1: the keys fit, all queries pass at once
   }
   written.rule = rule_of(w, writer.expert_shape());

@@ -195,15 +195,24 @@ LatentArrivals LatentArrivals::reserve(KernelWriter& w) {
   return {w.sibling_arrival(), w.sibling_arrival(), w.sibling_arrival()};
 }
 
-bool shares_sequences(const KernelWriter& w, std::uint64_t sequences) {
-  return w.lnc() > 1 && sequences >= w.lnc() && sequences % w.lnc() == 0;
+bool shares_sequences(std::uint64_t sequences, std::uint32_t lnc) {
+  return lnc > 1 && sequences >= lnc && sequences % lnc == 0;
+}
+
+std::uint64_t latent_resident_bytes(const CoreSpec& core, const LatentDecode& whole, std::uint32_t lnc) {
+  const std::uint64_t inside = shares_sequences(whole.sequences, lnc) ? whole.sequences / lnc : whole.sequences;
+  const std::uint64_t outer = whole.nope_dim + whole.rope_dim + whole.value_dim;
+  const std::uint64_t latent = whole.row() + whole.kv_rank;
+  const std::uint64_t elements =
+      ceil_div(whole.heads, lnc) * outer * whole.sequences + whole.heads * latent * inside + whole.row() * inside;
+  return ceil_div(elements, features_per_tile(core)) * kBf16Bytes;
 }
 
 Handle latent_attention_shared(KernelWriter& w, const LatentDecode& whole, const LatentArrivals& arrivals,
                                Handle ready) {
   if (whole.sequences == 0 || whole.keys == 0) return ready;
   if (w.lnc() == 1) return latent_attention_decode(w, whole, ready);
-  const bool by_sequences = shares_sequences(w, whole.sequences);
+  const bool by_sequences = shares_sequences(whole.sequences, w.lnc());
   LatentDecode own = whole;  // heads of this core, all sequences
   own.heads = w.share(whole.heads);
   LatentDecode part = whole;  // all heads, this core's rows

@@ -221,7 +221,7 @@ Handle sparse_attention_shared(KernelWriter& w, const IndexerDecode& whole, cons
   sparse.keys = whole.kept();
   sparse.gathered = true;
   if (w.lnc() == 1) return latent_attention_shared(w, sparse, arrivals, indexer_decode(w, whole, ready));
-  const bool by_sequences = shares_sequences(w, whole.sequences);
+  const bool by_sequences = shares_sequences(whole.sequences, w.lnc());
   IndexerDecode part = whole;
   part.written = w.share(whole.written);
   (by_sequences ? part.sequences : part.keys) = w.share(by_sequences ? whole.sequences : whole.keys);

@@ -37,8 +37,11 @@ struct LatentArrivals {
 /// for the attention if the cores divide them, else rows. Results are those of this core's heads, w.share(heads).
 Handle latent_attention_shared(KernelWriter& w, const LatentDecode& whole, const LatentArrivals& arrivals,
                                Handle ready);
-/// Whether the cores of the logical core share `sequences`; if not they share each one's rows.
-[[nodiscard]] bool shares_sequences(const KernelWriter& w, std::uint64_t sequences);
+/// Whether the cores of a logical core of `lnc` share `sequences`; if not they share each one's rows.
+[[nodiscard]] bool shares_sequences(std::uint64_t sequences, std::uint32_t lnc);
+/// Bytes per partition that each core holds meanwhile: queries and outputs of its heads, and in the latent space those
+/// of all heads for its sequences.
+[[nodiscard]] std::uint64_t latent_resident_bytes(const CoreSpec& core, const LatentDecode& whole, std::uint32_t lnc);
 
 /// Consecutive queries of each sequence in expanded form: rows become keys and values of every head in HBM, which
 /// causal attention then reads. The cores of a logical core best share heads.

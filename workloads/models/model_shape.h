@@ -87,9 +87,13 @@ struct ModelShape {
   /// Every kind that a layer has, once, in order.
   [[nodiscard]] std::vector<LayersOfKind> kinds() const;
   [[nodiscard]] std::uint64_t layers_with(FfnKind kind) const;
-  /// Keys that a query at the end of `tokens` tokens sees in a layer with growing keys.
-  [[nodiscard]] std::uint64_t seen(AttentionKind kind, std::uint64_t tokens) const {
+  /// Tokens that a layer keeps keys of, after `tokens`.
+  [[nodiscard]] std::uint64_t cached(AttentionKind kind, std::uint64_t tokens) const {
     return kind == AttentionKind::kSliding && window < tokens ? window : tokens;
+  }
+  /// Those that a query at the end of `tokens` tokens attends to.
+  [[nodiscard]] std::uint64_t seen(AttentionKind kind, std::uint64_t tokens) const {
+    return indexer.top_k > 0 && indexer.top_k < tokens ? indexer.top_k : cached(kind, tokens);
   }
   [[nodiscard]] std::uint64_t q_width() const { return q_heads * head_dim; }
   [[nodiscard]] std::uint64_t kv_width() const { return kv_heads * head_dim; }

@@ -15,8 +15,9 @@ LoweredWorkload absorbed(const SettingReader& read, const MachineSpec& machine, 
   const LatentCount count = count_of(whole);
   const Wide operands = count.weight_bytes + count.kv_read_bytes;
   check_operands(operands, machine);
+  const std::uint64_t resident = kSmallLatentTensors + latent_resident_bytes(machine.core, whole, placement.lnc);
   LoweredWorkload lowered;
-  lowered.job = job_of(placement, machine, latent_resident_bytes(machine.core, whole),
+  lowered.job = job_of(placement, machine, resident,
                        [&](KernelWriter& w) { latent_attention_shared(w, whole, LatentArrivals::reserve(w), {}); });
   add_facts(lowered.facts, count, placement);
   lowered.facts.operand_bytes = countable(operands * placement.cores);
@@ -45,9 +46,14 @@ LoweredWorkload expanded(const SettingReader& read, const MachineSpec& machine, 
   const Wide rows = bytes_of(Wide(whole.sequences) * whole.keys * widths.row(), Dtype::kBf16);
   check_operands(queries + rows + count.weight_bytes + count.kv_write_bytes, machine);
   static_cast<void>(countable(count.flop()));  // before anything is written for a job that cannot be counted
+  // Two tiles of queries and outputs of one head; what is cached and expanded passes through the rings.
+  const std::uint64_t head =
+      ceil_div(whole.nope_dim + whole.rope_dim + whole.value_dim, features_per_tile(machine.core));
+  const std::uint64_t tile = std::min<std::uint64_t>(whole.queries, machine.core.moving_columns());
+  const std::uint64_t resident = kSmallLatentTensors + 2 * head * tile * storage_bytes(1, Dtype::kBf16);
   LoweredWorkload lowered;
   WorkloadFacts& facts = lowered.facts;
-  lowered.job = job_of(placement, machine, latent_resident_bytes(machine.core, widths), [&](KernelWriter& w) {
+  lowered.job = job_of(placement, machine, resident, [&](KernelWriter& w) {
     LatentPrefill own = whole;
     own.heads = w.share(whole.heads);
     const LatentCount part = count_of(own);

@@ -38,9 +38,9 @@ LoweredWorkload lower_sparse_attention(const SettingReader& read, const MachineS
   const Wide useful = count.flop() + index.flop();
   static_cast<void>(countable(useful));  // before anything is written for a job that cannot be counted
   const std::uint64_t inputs = indexer.hidden + indexer.q_rank + indexer.heads * indexer.dim + indexer.dim;
-  const std::uint64_t tokens = std::min<std::uint64_t>(attention.sequences, machine.core.moving_columns());
-  const std::uint64_t resident =
-      latent_resident_bytes(machine.core, attention) + 2 * tokens * ceil_div(inputs, features_per_tile(machine.core));
+  const std::uint64_t input_bytes = ceil_div(inputs, features_per_tile(machine.core)) * storage_bytes(1, Dtype::kBf16);
+  const std::uint64_t resident = kSmallLatentTensors + latent_resident_bytes(machine.core, attention, placement.lnc) +
+                                 attention.sequences * input_bytes;
   LoweredWorkload lowered;
   lowered.job = job_of(placement, machine, resident, [&](KernelWriter& w) {
     sparse_attention_shared(w, indexer, attention, LatentArrivals::reserve(w), {});
