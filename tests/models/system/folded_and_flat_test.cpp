@@ -181,7 +181,7 @@ TEST_F(FoldedAndFlat, AgreeWhereAReplicaIsSpokenToFromOutside) {
 std::shared_ptr<const Program> layered(int layers) {
   ProgramBuilder builder("hand-made");
   const SemaphoreId arrived = builder.semaphore(WaitReason::kCollective);
-  const BufferRing buffers = builder.sbuf_ring(Bytes(1000), 2);
+  const BufferRing buffers = builder.sbuf_ring(Bytes(1000), 1);
   const auto layer = [&](SegmentBuilder& s, std::uint64_t bytes) {
     s.acquire(Engine::kSync, buffers);
     const Handle loaded = s.dma(Engine::kSync, load(bytes), Count::constant(1));
