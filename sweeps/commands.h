@@ -50,7 +50,7 @@ struct ValidateCommand {
 };
 int validate(const ValidateCommand& command);
 
-/// `what`: platforms, workloads, parameters, metrics, kernels, collectives or topologies; those alone whose name
+/// `what`: platforms, workloads, models, parameters, metrics, kernels, collectives or topologies; those alone whose name
 /// contains `text`.
 int list(const std::string& what, const std::string& text);
 

@@ -16,6 +16,9 @@
 #include "sweeps/text_table.h"
 #include "workloads/collectives/algorithms/list.h"
 #include "workloads/kernels/list.h"
+#include "workloads/models/catalogue.h"
+#include "workloads/models/hf_config.h"
+#include "workloads/models/parameter_count.h"
 
 namespace trnsim {
 namespace {
@@ -86,6 +89,18 @@ std::string number(double value, const char* format = "%.4g") {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), format, value);
   return text.data();
+}
+
+/// `active` leaves the input embedding out; the cache is that of keys and values, or of latent rows, in BF16.
+Rows model_rows() {
+  Rows rows = {{"model", "10^9 parameters", "active per token", "cached bytes per token"}};
+  for (const NamedModel& model : shipped_models(data_folder())) {
+    const ModelCounts counts = model_counts(model.shape);
+    rows.push_back({model.name, number(static_cast<double>(counts.total) / 1e9, "%.2f"),
+                    number(static_cast<double>(counts.active_without_embedding) / 1e9, "%.2f"),
+                    std::to_string(counts.cached_bytes)});
+  }
+  return rows;
 }
 
 const PublishedTotal* published(const Platform& platform, const std::string& name) {
@@ -187,6 +202,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 
 /// By the header: platform files say how sure each value is. The reader of the kind then reports what is wrong.
 bool is_workload_file(const std::string& path) {
+  if (is_model_config(path)) return true;
   const std::vector<Field> header = read_csv(path).header.fields;
   return std::none_of(header.begin(), header.end(), [](const Field& field) { return field.text == "confidence"; });
 }
@@ -206,6 +222,7 @@ Rows named_like(Rows rows, const std::string& what, const std::string& text) {
 int list(const std::string& what, const std::string& text) {
   const std::vector<std::pair<std::string_view, std::function<Rows()>>> kinds = {
       {"platforms", [] { return names_of("platform", platform_names()); }},
+      {"models", model_rows},
       {"workloads", [] { return names_of("workload", workload_names(data_folder())); }},
       {"parameters", parameter_rows},
       {"metrics", metric_rows},

@@ -195,7 +195,7 @@ std::map<std::string, Command> commands() {
         return validate({files, settings(v), text(v, "filter"), text(v, "out"), text(v, "docs"),
                          v.count("record-first") > 0, v.count("shrink-misses") > 0, jobs(v), wants_csv(v), limit(v)});
       }};
-  all["list"] = {"list platforms|workloads|parameters|metrics|kernels|collectives|topologies [TEXT]",
+  all["list"] = {"list platforms|workloads|models|parameters|metrics|kernels|collectives|topologies [TEXT]",
                  "list what there is, or what has TEXT in its name",
                  {"what", "text"},
                  nullptr,

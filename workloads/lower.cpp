@@ -51,7 +51,7 @@ Job place(GroupPrograms& programs, const Mapping& m, const MachineSpec& machine)
 
 LoweredWorkload lower_model(const Settings& s, const MachineSpec& machine, std::uint64_t seed) {
   const Mapping m = map_onto(s, machine);
-  const std::uint64_t memory = check_memory(s, m, machine);
+  const Wide memory = check_memory(s, m, machine);
   static_cast<void>(useful_flop(s, m));  // before anything is drawn or written for a job that cannot be counted
   std::vector<LayerRouting> routing;
   const std::uint64_t tokens =

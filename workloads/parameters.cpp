@@ -15,13 +15,14 @@ using enum Dimension;
 constexpr double kMany = 1e9;
 constexpr std::string_view kModel = "decode|prefill";
 constexpr std::string_view kKernels =
-    "matmul|attention|fused_attention|dma_copy|instruction|conv1d|elementwise|mlp|moe|projection|rms_norm|rope|router|"
-    "scan|softmax|"
-    "transformer_block";
+    "matmul|attention|fused_attention|latent_attention|sparse_attention|dma_copy|instruction|conv1d|elementwise|mlp|"
+    "moe|"
+    "projection|rms_norm|rope|router|scan|softmax|transformer_block";
 constexpr std::string_view kCollectives =
     "all_reduce|all_gather|reduce_scatter|all_to_all|permute|broadcast|send_receive";
 constexpr std::string_view kSized = "all_gather|reduce_scatter|all_to_all";
-constexpr std::string_view kBatched = "decode|prefill|attention|matmul|conv1d|rope|scan|transformer_block";
+constexpr std::string_view kBatched =
+    "decode|prefill|attention|latent_attention|sparse_attention|matmul|conv1d|rope|scan|transformer_block";
 
 constexpr std::string_view kSchedules =
     "tiled|hoisted_loads|kept_loads|resident_rhs|blocked|strip|lora|three_phases|fused|hbm_passes|hbm_passes_fused_sum|"
@@ -33,8 +34,9 @@ constexpr std::array kRows = {
     // What runs.
     WorkloadParameterRow{
         "phase", kWord, 0, 0,
-        "decode|prefill|matmul|attention|fused_attention|dma_copy|instruction|conv1d|elementwise|mlp|moe|projection|"
-        "rms_norm|rope|router|scan|softmax|transformer_block|all_reduce|all_gather|reduce_scatter|all_to_all|permute|"
+        "decode|prefill|matmul|attention|fused_attention|latent_attention|sparse_attention|dma_copy|instruction|conv1d|"
+        "elementwise|mlp|moe|projection|rms_norm|rope|router|scan|softmax|transformer_block|all_reduce|all_gather|"
+        "reduce_scatter|all_to_all|permute|"
         "broadcast|send_receive",
         false, "what one run does: one decode step, one prefill, one kernel or one collective"},
     WorkloadParameterRow{"model", kWord, 0, 0, "", false, "file in workloads/models that holds the model's dimensions",
@@ -44,18 +46,26 @@ constexpr std::array kRows = {
     WorkloadParameterRow{"batch_per_replica", kCount, 0, kMany, "", false, "sequences in flight in each replica",
                          kModel},
     WorkloadParameterRow{"context", kCount, 0, kMany, "", false,
-                         "tokens that a query sees, the one being decoded included", "decode|attention"},
+                         "tokens that a query sees, the one being decoded included",
+                         "decode|attention|latent_attention|sparse_attention"},
     WorkloadParameterRow{"prompt_tokens", kCount, 0, kMany, "", false, "tokens of each prompt", "prefill"},
     WorkloadParameterRow{"query_tokens", kCount, 0, kMany, "", false, "query tokens per sequence",
-                         "attention|fused_attention"},
+                         "attention|fused_attention|latent_attention"},
     // Mapping.
     WorkloadParameterRow{"tp", kCount, 1, 65536, "", false, "ranks that share attention and dense weights", kModel},
+    WorkloadParameterRow{
+        "head_padding", kWord, 0, 0, "yes|no", false,
+        "where tp does not divide the heads: every rank computes as many as the fullest needs, some of "
+        "them empty; else that is refused",
+        kModel},
     WorkloadParameterRow{"ep", kCount, 1, 65536, "", false, "groups of ranks that experts are spread over", kModel},
     WorkloadParameterRow{"dp", kCount, 1, 65536, "", true, "replicas; auto fills the machine", kModel},
     WorkloadParameterRow{"lnc", kCount, 1, 2, "", true, "physical cores per logical core; auto: the machine's default"},
     WorkloadParameterRow{"precision", kWord, 0, 0, "bf16|fp8_experts|mxfp4_experts", true,
                          "format of expert weights; auto: mxfp4_experts where the core computes in MX, else bf16",
                          kModel},
+    WorkloadParameterRow{"allow_oversubscription", kWord, 0, 0, "yes|no", false,
+                         "run what needs more HBM than there is, as if there were enough; else it is refused", kModel},
     // Software choices.
     WorkloadParameterRow{"moe_kernel", kWord, 0, 0, "selected|all_expert", false,
                          "stream drawn experts only, or every local expert", "decode"},
@@ -195,6 +205,10 @@ constexpr std::array kRows = {
     WorkloadParameterRow{"causal", kWord, 0, 0, "yes|no", false, "whether a query sees later keys",
                          "attention|fused_attention|transformer_block"},
     WorkloadParameterRow{"window", kCount, 0, kMany, "", false, "keys seen by a query; 0 = all", "attention"},
+    WorkloadParameterRow{"form", kWord, 0, 0, "absorbed|expanded", true,
+                         "absorbed: queries go into the latent space, one token; expanded: cached rows become keys and "
+                         "values of every head; auto: absorbed for one query token",
+                         "latent_attention"},
     // Vector kernels, layers.
     WorkloadParameterRow{"channels", kCount, 0, kMany, "", false, "channels, one per partition", "conv1d|scan"},
     WorkloadParameterRow{"sequence", kCount, 0, 1e6, "", false, "columns of each channel", "conv1d|scan"},

@@ -32,6 +32,8 @@ class SettingReader {
   [[nodiscard]] const std::string& word(std::string_view name) const { return need(name).value; }
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
   [[nodiscard]] bool yes(std::string_view name) const { return word(name) == "yes"; }
+  /// Set, and to yes.
+  [[nodiscard]] bool is_yes(std::string_view name) const { return find(name) != nullptr && yes(name); }
   /// Not set, or set to `auto`.
   [[nodiscard]] bool is_auto(std::string_view name) const;
   /// Throws InputError if it is `auto`: what has a choice of its own asks is_auto() before.

@@ -32,6 +32,8 @@ struct Settings {
   std::uint32_t tp = 1, ep = 1, lnc = 1;
   std::optional<std::uint32_t> dp;
   Dtype expert_dtype = Dtype::kBf16;
+  bool pads_heads = false;         ///< where tp does not divide them
+  bool may_exceed_memory = false;  ///< run though HBM is too small, as if it were not
   MoeKernel moe_kernel = MoeKernel::kSelected;
   MoeExchange moe_exchange = MoeExchange::kAllToAll;
   std::uint64_t moe_block = 0;

@@ -1,4 +1,5 @@
-// Reads workload CSVs: `parameter,value,unit,source`, with `inherits,<file>` and `model,<file>` rows.
+// Reads workload CSVs: `parameter,value,unit,source`, with `inherits,<file>` and `model,<file>` rows; a model's
+// config.json is a job too, mapped as workloads/parts/model.csv says.
 #include "workloads/workload.h"
 
 #include <algorithm>
@@ -12,6 +13,8 @@
 #include "platforms/table/csv.h"
 #include "platforms/table/inherited.h"
 #include "platforms/table/nearest.h"
+#include "workloads/models/dimensions.h"
+#include "workloads/models/hf_config.h"
 #include "workloads/parameters.h"
 #include "workloads/routing/counts_path.h"
 
@@ -96,20 +99,41 @@ class Reader {
 
   const Parameters& read(const std::string& path, const std::string& place = "") {
     return files_.at(path, place, [this](const std::string& file) {
+      if (is_model_config(file)) return read_config(file);
       return read_rows(read_csv(file, {"parameter", "value", "unit", "source"}));
     });
   }
 
  private:
+  static Parameters read_config(const std::string& path) {
+    const std::string name = fs::path(path).filename().string();
+    Parameters parameters;
+    for (const ConfigRow& row : read_model_config(path).rows) {
+      put(parameters, {row.parameter, row.value, row.is_count ? "count" : "", "the model's configuration",
+                       name + ":" + std::to_string(row.line), row.place});
+    }
+    return parameters;
+  }
+
+  // A model lies beside the file that names it, or with those that are shipped.
+  [[nodiscard]] std::string folder_of(const CsvFile& file, const CsvRow& row) const {
+    const fs::path own = fs::path(file.path).parent_path();
+    const std::string& name = row.fields[kValue].text;
+    std::error_code error;
+    const bool is_beside = row.fields[kName].text == "inherits" || fs::is_regular_file(own / name, error);
+    return is_beside ? own.string() : models_;
+  }
+
   Parameters read_rows(const CsvFile& file) {
     if (file.rows.empty()) throw InputError(file.path + ":1:1: no rows; at least one parameter is needed");
     Parameters parameters;
     for (const CsvRow& row : file.rows) {
-      const bool inherits = row.fields[kName].text == "inherits";
-      if (!inherits && row.fields[kName].text != "model") continue;
-      const std::string folder = inherits ? fs::path(file.path).parent_path().string() : models_;
-      for (const auto& [name, parameter] : read(named_file(file, row, folder), file.place(row, kValue)))
-        put(parameters, parameter);
+      if (row.fields[kName].text == "inherits") merge(file, row, parameters);
+    }
+    for (const CsvRow& row : file.rows) {
+      if (row.fields[kName].text != "model") continue;
+      for (const WorkloadParameterRow& dimension : model_dimensions()) parameters.erase(std::string(dimension.name));
+      merge(file, row, parameters);
     }
     std::set<std::string> seen;
     for (const CsvRow& row : file.rows) {
@@ -117,6 +141,11 @@ class Reader {
     }
     check_effect(file, parameters);
     return parameters;
+  }
+
+  void merge(const CsvFile& file, const CsvRow& row, Parameters& parameters) {
+    for (const auto& [name, parameter] : read(named_file(file, row, folder_of(file, row)), file.place(row, kValue)))
+      put(parameters, parameter);
   }
 
   void read_row(const CsvFile& file, const CsvRow& row, std::set<std::string>& seen, Parameters& parameters) const {
@@ -186,7 +215,15 @@ void check_effect(const std::vector<WorkloadOverride>& overrides, Parameters& pa
   });
 }
 
+// How a model runs that comes without a workload of its own, with its configuration on top.
+Parameters read_model_job(Reader& reader, const std::string& path, const std::string& data_folder) {
+  Parameters parameters = reader.read((fs::path(data_folder) / "workloads" / "parts" / "model.csv").string());
+  for (const auto& [name, parameter] : reader.read(path)) put(parameters, parameter);
+  return parameters;
+}
+
 std::string place_of_end(const std::string& path) {
+  if (is_model_config(path)) return read_model_config(path).end;
   const CsvFile file = read_csv(path);
   return file.path + ":" + std::to_string(file.rows.back().line) + ":1";
 }
@@ -204,7 +241,7 @@ std::vector<std::string> workload_names(const std::string& data_folder) {
 
 std::string workload_path(const std::string& name_or_path, const std::string& data_folder) {
   std::error_code error;
-  if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".csv")) {
+  if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".csv") || is_model_config(name_or_path)) {
     if (!fs::exists(name_or_path, error)) throw InputError(name_or_path + ": no such file; check the path");
     return name_or_path;
   }
@@ -220,7 +257,8 @@ std::string workload_path(const std::string& name_or_path, const std::string& da
 Workload load_workload(const std::string& name_or_path, const std::vector<WorkloadOverride>& overrides,
                        const std::string& data_folder) {
   const std::string path = workload_path(name_or_path, data_folder);
-  Parameters parameters = Reader(data_folder).read(path);
+  Reader reader(data_folder);
+  Parameters parameters = is_model_config(path) ? read_model_job(reader, path, data_folder) : reader.read(path);
   std::map<std::string, std::string> set_batch;
   for (const WorkloadOverride& override : overrides) {
     if (const std::string_view other = other_batch(override.name); !other.empty()) {
@@ -233,7 +271,7 @@ Workload load_workload(const std::string& name_or_path, const std::vector<Worklo
   }
   check_effect(overrides, parameters);
   Workload workload;
-  workload.name = fs::path(path).stem().string();
+  workload.name = is_model_config(path) ? name_of_config(path) : fs::path(path).stem().string();
   workload.end = place_of_end(path);
   for (auto& [name, parameter] : parameters) workload.parameters.push_back(std::move(parameter));
   return workload;

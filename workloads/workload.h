@@ -97,7 +97,8 @@ struct Workload {
   std::string end;                            ///< "path/matmul.csv:7:1", its last row: where a missing one could stand
 };
 
-/// Reads workload `name_or_path` (a name finds <data_folder>/workloads/<name>.csv) with what it inherits, applies
+/// Reads workload `name_or_path` (a name finds <data_folder>/workloads/<name>.csv; a path that ends in .json is a
+/// model's config.json and runs as workloads/parts/model.csv says) with what it inherits, applies
 /// `overrides`, checks names, units, ranges and that the phase reads what is set. Throws InputError.
 [[nodiscard]] Workload load_workload(const std::string& name_or_path, const std::vector<WorkloadOverride>& overrides,
                                      const std::string& data_folder);

@@ -11,6 +11,8 @@ namespace {
 TEST(List, NamesWhatThereIs) {
   EXPECT_NE(trnsim_says("list platforms").out.find("trn3-ultraserver-gen2"), std::string::npos);
   EXPECT_NE(trnsim_says("list workloads").out.find("gpt-oss-120b-decode"), std::string::npos);
+  EXPECT_NE(trnsim_says("list models").out.find("gpt-oss-120b              116.83           5.13              73728"),
+            std::string::npos);
   EXPECT_NE(trnsim_says("list parameters").out.find("core.tensor.clock"), std::string::npos);
   EXPECT_NE(trnsim_says("list metrics").out.find("tokens_per_s_per_mw"), std::string::npos);
   EXPECT_NE(trnsim_says("list kernels").out.find("attention_decode"), std::string::npos);
@@ -21,7 +23,7 @@ TEST(List, NamesWhatThereIs) {
 }
 
 TEST(List, FitsItsLinesAndCanBeNarrowed) {
-  for (const char* what : {"platforms", "workloads", "parameters", "metrics", "kernels", "collectives", "topologies"}) {
+  for (const char* what : {"platforms", "workloads", "models", "parameters", "metrics", "kernels", "collectives", "topologies"}) {
     const std::string all = trnsim_says(std::string("list ") + what).out;
     std::size_t longest = 0;
     for (std::size_t begin = 0, end = 0; (end = all.find('\n', begin)) != std::string::npos; begin = end + 1) {

@@ -3,50 +3,16 @@
 #include <functional>
 
 #include "models/mechanism/error.h"
-#include "models/neuroncore/timing.h"
-#include "tests/workloads/lowering.h"
+#include "tests/workloads/kernel_writing.h"
 
 namespace trnsim {
 namespace {
 
-struct Lowered {
-  std::shared_ptr<const Program> program;
-  Job job;
-  WorkCount count;
-};
+using test::expect_legal;
+using Lowered = test::WrittenKernel;
 
-// Writes one kernel for one core of a logical core of one.
 Lowered write(const MachineSpec& machine, const std::function<void(KernelWriter&)>& kernel) {
-  ProgramBuilder program("kernel");
-  KernelWriter w(program, machine, 1, 0, 4096, 0);
-  program.call(program.segment("kernel", [&](SegmentBuilder& s) {
-    w.write_to(s);
-    kernel(w);
-  }));
-  Lowered lowered;
-  lowered.program = program.finish();
-  lowered.job.cores.push_back({lowered.program, {}, {CoreId(0)}});
-  lowered.count = count_work(lowered.job.cores[0]);
-  return lowered;
-}
-
-void expect_legal(const MachineSpec& machine, const Job& job) {
-  test::Interpreter interpreter(job);
-  interpreter.on_step = [&](const test::Step& step) {
-    const Instruction& i = *step.instruction;
-    if (i.op == Op::kDma || i.op == Op::kNop) return;
-    (void)cost_of(machine.core, step.engine, i, step.free);  // throws for an operation that the engine does not have
-    if (i.op != Op::kMatmul) {
-      EXPECT_LE(i.rows, machine.core.partitions);
-      return;
-    }
-    const TensorSpec& t = machine.core.tensor;
-    EXPECT_LE(i.rows, t.contraction_rows(i.dtype));
-    EXPECT_LE(i.columns, t.columns);
-    EXPECT_LE(step.free, t.max_moving);
-  };
-  EXPECT_EQ(interpreter.run(), "");
-  EXPECT_EQ(interpreter.leftovers(), "");
+  return test::written(machine, kernel);
 }
 
 struct Kernel {

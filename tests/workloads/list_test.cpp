@@ -42,7 +42,8 @@ Names files_of(const std::string& folder, const Names& helpers) {
 }
 
 TEST(Lists, HaveARowForEveryKernelAndCollective) {
-  EXPECT_EQ(kernel_names(), files_of("workloads/kernels", {"attention_steps", "list", "matmul_parts", "writer"}));
+  EXPECT_EQ(kernel_names(),
+            files_of("workloads/kernels", {"attention_steps", "latent_counts", "list", "matmul_parts", "writer"}));
   EXPECT_EQ(algorithm_names(),
             files_of("workloads/collectives/algorithms", {"cube", "list", "phases", "pieces", "rings"}));
 }

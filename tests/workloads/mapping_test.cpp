@@ -87,5 +87,25 @@ TEST(Memory, SaysWhatIsMissingAndWhatWouldFit) {
   EXPECT_NE(stack.find("GiB per HBM stack, has 24.0"), std::string::npos) << stack;
 }
 
+// 32 query heads on 24 ranks are two for each, as if there were 48; 8 KV heads are copied to every rank, 32 of them
+// padded like the queries.
+TEST(Mapping, HeadsThatDoNotDivideArePaddedIfThatIsAskedFor) {
+  const MachineSpec machine = test::machine("inf2-48xlarge");
+  for (const auto& [kv_heads, of_rank] : {std::pair{"8", 1U}, std::pair{"32", 2U}}) {
+    test::Changes changes = {{"tp", "24"}, {"kv_heads", kv_heads}};
+    const auto mapped = [&] {
+      return map_onto(settings_of(test::workload("llama-3.1-8b-decode", changes), machine), machine);
+    };
+    EXPECT_THROW(mapped(), InfeasibleError);
+    changes.emplace_back("head_padding", "yes");
+    const Mapping mapping = mapped();
+    EXPECT_EQ(mapping.q_heads, 2U);
+    EXPECT_EQ(mapping.kv_heads, of_rank);
+    const LoweredWorkload lowered = test::lowered(machine, "llama-3.1-8b-decode", changes);
+    test::expect_conserved(lowered);
+    EXPECT_GT(lowered.facts.padding_flop, lowered.facts.useful_flop / 100);
+  }
+}
+
 }  // namespace
 }  // namespace trnsim

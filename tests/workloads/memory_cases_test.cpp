@@ -107,6 +107,17 @@ TEST(MemoryCases, EveryChangeThatARefusalNamesLetsTheJobPass) {
   }
 }
 
+TEST(MemoryCases, WhatDoesNotFitRunsIfThatIsAllowedAndTellsWhatItNeeds) {
+  const MachineSpec machine = test::machine("trn2-3xlarge");
+  const test::Changes large = {{"tp", "4"}, {"batch_per_replica", "64"}, {"context", "65536"}};
+  EXPECT_THROW(test::lowered(machine, "llama-3.1-8b-decode", large), InfeasibleError);
+  test::Changes allowed = large;
+  allowed.emplace_back("allow_oversubscription", "yes");
+  const LoweredWorkload lowered = test::lowered(machine, "llama-3.1-8b-decode", allowed);
+  EXPECT_GT(lowered.facts.memory_gib_per_chip, 96.0);
+  test::expect_conserved(lowered);
+}
+
 TEST(MemoryCases, JobsWithMoreWorkThanCanBeCountedAreRefused) {
   MachineSpec machine = test::machine("trn2-48xlarge");
   machine.hbm.capacity = Bytes(1'000'000'000'000'000);
@@ -114,7 +125,7 @@ TEST(MemoryCases, JobsWithMoreWorkThanCanBeCountedAreRefused) {
       {"matmul", {{"m", "10000000"}, {"n", "10000000"}, {"k", "1000000"}}},
       {"attention", {{"query_tokens", "1000000"}, {"context", "1000000000"}, {"batch", "1000"}}},
       {"gpt-oss-120b-decode", {{"batch_per_replica", "1000000000"}, {"context", "1"}}},
-      {"gpt-oss-120b-prefill", {{"prompt_tokens", "100000000"}}},
+      {"gpt-oss-120b-prefill", {{"prompt_tokens", "100000000"}, {"max_context", "1000000000"}}},
   };
   for (const auto& [workload, changes] : cases) {
     try {
@@ -133,17 +144,19 @@ TEST(MemoryCases, ModelsBatchesAndKernelsBeyond64BitsAreRefusedNotWrapped) {
     const char* message;
   };
   const std::array cases = std::to_array<Case>({
-      {"gpt-oss-120b-decode", {{"batch_per_replica", "1000000000"}, {"context", "1000000000"}}, "short by 46080006"},
+      {"gpt-oss-120b-decode",
+       {{"batch_per_replica", "1000000000"}, {"context", "1000000000"}, {"max_context", "1000000000"}},
+       "short by 46080006"},
       {"gpt-oss-120b-decode",
        {{"layers", "1000"}, {"experts", "4096"}, {"hidden", "1000000"}, {"expert_ffn", "1000000"}},
        "more than 10^17 parameters"},
-      {"gpt-oss-120b-prefill", {{"prompt_tokens", "1000000000"}}, "GiB per HBM stack"},
+      {"gpt-oss-120b-prefill", {{"prompt_tokens", "1000000000"}, {"max_context", "1000000000"}}, "GiB per HBM stack"},
       {"matmul",
        {{"m", "1000000000"}, {"n", "1000000000"}, {"k", "1000000000"}},
        "operands and reserve need 5587935448.3 GiB per HBM stack"},
       {"gpt-oss-120b-decode", {{"batch_per_replica", "536870912"}}, "19180814.3 GiB per HBM stack, has 24.0"},
       {"gpt-oss-120b-prefill",
-       {{"batch_per_replica", "536870912"}, {"prompt_tokens", "134217728"}},
+       {{"batch_per_replica", "536870912"}, {"prompt_tokens", "134217728"}, {"max_context", "1000000000"}},
        "1855426166798.3 GiB per HBM stack, has 24.0"},
       {"attention", {{"context", "1000000000"}}, "operands and reserve need 239.1 GiB per HBM stack"},
       {"attention", {{"batch", "1000000000"}, {"context", "1000000000"}}, "operands and reserve need"},

@@ -34,7 +34,9 @@ TEST(Model, FlopFormulasGiveTheCheckValues) {
       const std::uint64_t window = kind == "full" ? 0 : model.window;
       const std::uint64_t seen = window == 0 ? p.context : std::min(p.context, window);
       const bool prefill = std::string(p.phase) == "prefill";
-      const LayerFlop flop = layer_flop(model, p.tokens, prefill ? causal_pairs(p.tokens, window) : p.tokens * seen);
+      const LayerKind layer{kind == "full" ? AttentionKind::kFull : AttentionKind::kSliding, FfnKind::kExperts};
+      const LayerFlop flop = layer_flop(model, layer, p.tokens,
+                                        {.attended = prefill ? causal_pairs(p.tokens, window) : Wide(p.tokens) * seen});
       const std::string tokens = std::to_string(p.tokens);
       EXPECT_EQ(flop.qkv, checks.at({p.phase, kind, tokens, "qkv_proj"}));
       EXPECT_EQ(flop.scores, checks.at({p.phase, kind, tokens, "attn_scores"}));
@@ -43,6 +45,18 @@ TEST(Model, FlopFormulasGiveTheCheckValues) {
       EXPECT_EQ(flop.router, checks.at({p.phase, "any", tokens, "router"}));
       EXPECT_EQ(flop.experts, checks.at({p.phase, "any", tokens, "experts_selected"}));
     }
+  }
+}
+
+// The output matrix meets the last token of a prompt, but every token of as many decode steps.
+TEST(Model, APrefillHasTheLayerFlopOfAsManyDecodeSteps) {
+  constexpr std::uint64_t kTokens = 300;  // more than the window of gpt-oss
+  for (const char* name : {"gpt-oss-120b-decode", "llama-3.1-8b-decode"}) {
+    const ModelShape model = settings_of(test::workload(name), test::machine("trn2-ultraserver")).model;
+    const Wide head = Wide(2) * model.vocabulary * model.hidden;
+    Wide steps = 0;
+    for (std::uint64_t context = 1; context <= kTokens; ++context) steps += decode_flop(model, 1, context) - head;
+    EXPECT_TRUE(prefill_flop(model, 1, kTokens) - head == steps) << name;
   }
 }
 
@@ -119,6 +133,29 @@ INSTANTIATE_TEST_SUITE_P(
                     Mapped{kTrn2, kPrefill, {{"prompt_tokens", "1"}}},
                     Mapped{kTrn3, kPrefill, {{"tp", "8"}, {"ep", "2"}, {"prompt_tokens", "12000"}}}),
     testing::PrintToStringParamName());
+const char* const kDense = "llama-3.1-8b-decode";
+const char* const kDensePrefill = "llama-3.1-8b-prefill";
+const test::Changes kMixed = {{"dense_layers", "3"}, {"dense_ffn", "9000"}, {"shared_experts", "1"},
+                              {"qk_norm", "yes"},    {"ffn_bias", "no"},    {"attention_bias", "none"}};
+const test::Changes kNeox = {{"norm", "layer_norm"}, {"norm_bias", "yes"},       {"parallel_ffn", "yes"},
+                             {"ffn_matrices", "2"},  {"attention_bias", "qkvo"}, {"ffn_bias", "yes"},
+                             {"head_dim", "96"}};
+
+test::Changes with(test::Changes changes, const test::Changes& more) {
+  changes.insert(changes.end(), more.begin(), more.end());
+  return changes;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, Programs,
+    testing::Values(Mapped{kTrn2, kDense, {}}, Mapped{kTrn2, kDense, {{"tp", "8"}, {"lnc", "1"}}},
+                    Mapped{kTrn2, kDense, {{"tp", "1"}, {"batch_per_replica", "3"}}}, Mapped{kTrn2, kDense, kNeox},
+                    Mapped{kTrn2, kDensePrefill, {{"prompt_tokens", "700"}}},
+                    Mapped{kTrn2, kDensePrefill, with(kNeox, {{"prompt_tokens", "300"}, {"tp", "2"}})},
+                    Mapped{kTrn3, kDecode, kMixed}, Mapped{kTrn3, kDecode, with(kMixed, {{"tp", "4"}, {"ep", "64"}})},
+                    Mapped{kTrn3, kDecode, with(kMixed, {{"tp", "16"}, {"ep", "2"}, {"lnc", "1"}})},
+                    Mapped{kTrn3, kPrefill, with(kMixed, {{"tp", "8"}, {"prompt_tokens", "900"}})}));
+
 INSTANTIATE_TEST_SUITE_P(
     Kernels, Programs,
     testing::Values(Mapped{kTrn2, "matmul", {}}, Mapped{kTrn2, "matmul", {{"m", "1"}, {"n", "1"}, {"k", "1"}}},

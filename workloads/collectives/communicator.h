@@ -42,7 +42,7 @@ enum class CommKind : std::uint8_t {
 
 /// Calls of one kind that follow each other have different sites, and with them different semaphores: two ranks may
 /// then be in neighbouring calls without taking one's arrivals for the other's.
-enum class CommSite : std::uint8_t { kEnds, kFirst, kSecond };
+enum class CommSite : std::uint8_t { kEnds, kFirst, kSecond, kShared };
 
 /// One collective as a layer asks for it.
 struct CollectiveCall {

@@ -1,7 +1,6 @@
 #include "workloads/graph/facts.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "models/mechanism/error.h"
 #include "workloads/graph/count.h"
@@ -28,8 +27,7 @@ class GroupBytes {
         query_multiple_(features_per_tile(machine.core)) {
     if (s.phase == Phase::kPrefill) tile_ = prefill_tile_tokens(s, m, machine);
     if (tile_ > 0) tiles_ = ceil_div(tokens_, tile_);
-    kv_width_ = m.kv_heads * model_.head_dim;
-    qkv_width_ = m.q_heads * model_.head_dim + 2 * kv_width_;
+    qkv_width_ = (m.q_heads + 2 * m.kv_heads) * model_.head_dim;
   }
 
   /// Times that a rank reads the router's matrix: once per core that gets a token, and per tile.
@@ -44,13 +42,50 @@ class GroupBytes {
 
   [[nodiscard]] std::uint64_t weights() const {
     const std::uint64_t h = model_.hidden;
-    const std::uint64_t norms = (2 * model_.layers * tiles_ + 1) * m_.lnc * h;  // every core scales all features
-    const std::uint64_t dense =
-        tiles_ * (h * qkv_width_ + m_.q_heads * model_.head_dim * h) + routers() * h * model_.experts;
+    std::uint64_t elements = norm_elements() * m_.lnc;
+    for (const LayersOfKind& layers : model_.kinds()) elements += layers.count * layer_elements(layers.kind.ffn);
     const std::uint64_t embedding = tokens_ * ceil_div(h, m_.tp);
     const std::uint64_t head = h * ceil_div(model_.vocabulary, m_.tp);
-    return m_.group_ranks * kBf16Bytes * (norms + model_.layers * dense + embedding + head) + expert_weights();
+    return m_.group_ranks * kBf16Bytes * (elements + embedding + head) + expert_weights();
   }
+
+  /// Of a rank in a layer, its core counts summed up; routed experts left out.
+  [[nodiscard]] std::uint64_t layer_elements(FfnKind kind) const {
+    const std::uint64_t h = model_.hidden;
+    std::uint64_t norms = 2 * norm_elements() + (model_.qk_norm ? 2 * model_.head_dim : 0);
+    std::uint64_t attention = m_.q_heads * model_.value_dim * h;
+    std::uint64_t once = 0;
+    if (is_latent()) {
+      norms += model_.latent.q_rank + model_.latent.kv_rank;
+      attention += latent_projections();
+      once = model_.latent.kv_rank * m_.q_heads * (model_.latent.nope_dim + model_.value_dim);
+    } else {
+      attention += h * qkv_width_;
+    }
+    const std::uint64_t feed_forward = model_.ffn_matrices * h * inner(kind);
+    const std::uint64_t router = kind == FfnKind::kExperts ? routers() * h * model_.experts : 0;
+    return tiles_ * (m_.lnc * norms + attention + feed_forward) + router + once;
+  }
+
+  [[nodiscard]] bool is_latent() const { return model_.latent.kv_rank > 0; }
+  /// Elements of the matrices before latent attention that pass with every tile of tokens.
+  [[nodiscard]] std::uint64_t latent_projections() const {
+    const LatentShape& latent = model_.latent;
+    const IndexerShape& index = model_.indexer;
+    const std::uint64_t q = m_.q_heads * model_.head_dim;
+    const std::uint64_t queries = latent.q_rank > 0 ? latent.q_rank * (model_.hidden + q) : model_.hidden * q;
+    const std::uint64_t indexer =
+        index.top_k > 0 ? latent.q_rank * index.heads * index.dim + model_.hidden * (index.dim + index.heads) : 0;
+    return queries + model_.hidden * latent.row() + indexer;
+  }
+
+  /// Inner width of a rank, but for routed experts.
+  [[nodiscard]] std::uint64_t inner(FfnKind kind) const {
+    const std::uint64_t all = kind == FfnKind::kDense ? model_.dense_ffn : model_.shared_experts * model_.ffn;
+    return ceil_div(all, m_.tp);
+  }
+  /// That every core reads, for it scales all features.
+  [[nodiscard]] std::uint64_t norm_elements() const { return model_.norm_bias ? 2 * model_.hidden : model_.hidden; }
 
   [[nodiscard]] std::uint64_t expert_weights() const {
     const std::uint64_t inner = ceil_div(model_.ffn, m_.expert_split);
@@ -73,24 +108,47 @@ class GroupBytes {
   }
 
   [[nodiscard]] std::uint64_t biases() const {
-    const std::uint64_t inner = ceil_div(model_.ffn, m_.expert_split);
+    std::uint64_t dense = 0;
+    for (const LayersOfKind& layers : model_.kinds()) dense += layers.count * layer_biases(layers.kind.ffn);
     std::uint64_t experts = 0;
     for (const LayerRouting& layer : routing_)
-      experts += all_experts() ? model_.experts : layer.distinct(model_.experts);
-    const std::uint64_t dense = tiles_ * (qkv_width_ + model_.hidden) + routers() * model_.experts;
-    return kBf16Bytes *
-           (m_.group_ranks * model_.layers * dense + experts * m_.expert_split * (2 * inner + model_.hidden));
+      experts += all_experts() && layer.tokens() > 0 ? model_.experts : layer.distinct(model_.experts);
+    const std::uint64_t of_expert =
+        model_.ffn_bias ? (model_.ffn_matrices - 1) * ceil_div(model_.ffn, m_.expert_split) + model_.hidden : 0;
+    return kBf16Bytes * (m_.group_ranks * dense + experts * m_.expert_split * of_expert);
+  }
+
+  [[nodiscard]] std::uint64_t layer_biases(FfnKind kind) const {
+    std::uint64_t each_tile = 0;
+    if (model_.attention_bias != AttentionBias::kNone) each_tile += qkv_width_;
+    if (model_.attention_bias == AttentionBias::kQkvo) each_tile += model_.hidden;
+    if (!model_.ffn_bias) return tiles_ * each_tile;
+    if (inner(kind) > 0) each_tile += (model_.ffn_matrices - 1) * inner(kind) + model_.hidden;
+    return tiles_ * each_tile + (kind == FfnKind::kExperts ? routers() * model_.experts : 0);
   }
 
   [[nodiscard]] std::uint64_t kv_read() const {
     if (s_.phase == Phase::kPrefill) return prefill_kv_read();
-    const std::uint64_t full = model_.layers_with(AttentionKind::kFull);
-    const std::uint64_t keys = full * s_.context + (model_.layers - full) * std::min(s_.context, model_.window);
-    return m_.group_ranks * tokens_ * keys * 2 * kv_width_ * kBf16Bytes;
+    std::uint64_t bytes = 0;
+    for (const LayersOfKind& layers : model_.kinds()) {
+      const std::uint64_t keys = model_.seen(layers.kind.attention, s_.context);
+      bytes += layers.count * keys * cached_row();
+      if (model_.indexer.top_k > 0) bytes += layers.count * s_.context * index_key();
+    }
+    return m_.group_ranks * tokens_ * bytes;
   }
   [[nodiscard]] std::uint64_t kv_write() const {
-    return m_.group_ranks * tokens_ * model_.layers * 2 * kv_width_ * kBf16Bytes;
+    std::uint64_t bytes = cached_row() + (model_.indexer.top_k > 0 ? index_key() : 0);
+    if (is_latent() && s_.phase == Phase::kPrefill)  // keys and values of all heads
+      bytes += m_.q_heads * (model_.latent.nope_dim + model_.value_dim) * kBf16Bytes;
+    return m_.group_ranks * tokens_ * model_.layers * bytes;
   }
+
+  /// Bytes of a token in the cache of a layer, its index key apart.
+  [[nodiscard]] std::uint64_t cached_row() const {
+    return kBf16Bytes * (is_latent() ? model_.latent.row() : 2 * m_.kv_heads * model_.head_dim);
+  }
+  [[nodiscard]] std::uint64_t index_key() const { return IndexerDecode{.dim = model_.indexer.dim}.key_bytes(); }
 
   /// Sent by all ranks of all groups to other ranks.
   [[nodiscard]] std::uint64_t sent() const {
@@ -105,21 +163,35 @@ class GroupBytes {
 
   // Each core reads the keys that its queries see, once per pass of queries.
   [[nodiscard]] std::uint64_t prefill_kv_read() const {
-    std::uint64_t keys = 0;
+    std::uint64_t bytes = 0;
     for (std::uint32_t lane = 0; lane < m_.lnc; ++lane) {
-      for (std::uint64_t l = 0; l < model_.layers; ++l) {
-        const bool full = (model_.attention(l) == AttentionKind::kFull);
-        const QueryRange range = prefill_queries(s_.prompt_tokens, full, m_.lnc, lane, query_multiple_);
-        PrefillAttention a;
-        a.first_query = range.first;
-        a.queries = range.count;
-        a.keys = s_.prompt_tokens;
-        a.window = full ? 0 : model_.window;
-        keys +=
-            keys_read(a, programs_.pass_queries > 0 ? programs_.pass_queries : std::max<std::uint64_t>(1, range.count));
-      }
+      for (const LayersOfKind& layers : model_.kinds())
+        bytes += layers.count * (is_latent() ? expanded_read(lane) : prefill_keys(layers.kind, lane) * cached_row());
     }
-    return m_.group_ranks * m_.batch_per_replica * keys * 2 * kv_width_ * kBf16Bytes;
+    return m_.group_ranks * m_.batch_per_replica * bytes;
+  }
+
+  [[nodiscard]] std::uint64_t prefill_keys(LayerKind kind, std::uint32_t lane) const {
+    const bool full = kind.attention != AttentionKind::kSliding;
+    const QueryRange range = prefill_queries(s_.prompt_tokens, full, m_.lnc, lane, query_multiple_);
+    PrefillAttention a;
+    a.first_query = range.first;
+    a.queries = range.count;
+    a.keys = s_.prompt_tokens;
+    a.window = full ? 0 : model_.window;
+    return keys_read(a, pass_of(range.count));
+  }
+
+  // Keys and values of this core's heads, per sequence.
+  [[nodiscard]] std::uint64_t expanded_read(std::uint32_t lane) const {
+    PrefillAttention a;
+    a.queries = a.keys = s_.prompt_tokens;
+    return share(m_.q_heads, lane) * keys_read(a, pass_of(a.queries)) * (model_.head_dim + model_.value_dim) *
+           kBf16Bytes;
+  }
+
+  [[nodiscard]] std::uint64_t pass_of(std::uint64_t queries) const {
+    return programs_.pass_queries > 0 ? programs_.pass_queries : std::max<std::uint64_t>(1, queries);
   }
 
   // Over all layers: (token, rank) pairs such that the rank holds an expert of the token and is not the one that sends
@@ -145,24 +217,8 @@ class GroupBytes {
   std::uint64_t query_multiple_;  ///< queries are dealt over the logical core in whole tiles
   std::uint64_t tile_ = 0;        ///< tokens of a prefill tile; dense weights are read once per tile
   std::uint64_t tiles_ = 1;
-  std::uint64_t kv_width_ = 0;
   std::uint64_t qkv_width_ = 0;
 };
-
-Wide prefill_flop(const ModelShape& model, Wide prompts, Wide prompt) {
-  if (prompt == 0) return 0;  // no last token that would meet the output matrix
-  const std::uint64_t full = model.layers_with(AttentionKind::kFull);
-  const LayerFlop all = layer_flop(model, prompts * prompt, prompts * causal_pairs(prompt, 0));
-  const LayerFlop windowed = layer_flop(model, prompts * prompt, prompts * causal_pairs(prompt, model.window));
-  return full * all.sum() + (model.layers - full) * windowed.sum() + 2 * prompts * model.vocabulary * model.hidden;
-}
-
-Wide decode_flop(const ModelShape& model, Wide tokens, std::uint64_t context) {
-  const std::uint64_t full = model.layers_with(AttentionKind::kFull);
-  const LayerFlop all = layer_flop(model, tokens, tokens * context);
-  const LayerFlop windowed = layer_flop(model, tokens, tokens * std::min(context, model.window));
-  return full * all.sum() + (model.layers - full) * windowed.sum() + 2 * tokens * model.vocabulary * model.hidden;
-}
 
 std::uint64_t issued_flop(const Mapping& m, const GroupPrograms& programs) {
   WorkCount count;
@@ -177,41 +233,6 @@ std::uint64_t issued_flop(const Mapping& m, const GroupPrograms& programs) {
 }
 
 }  // namespace
-
-LayerFlop layer_flop(const ModelShape& model, Wide tokens, Wide pairs) {
-  LayerFlop flop;
-  flop.qkv = 2 * tokens * model.hidden * (model.q_width() + 2 * model.kv_width());
-  flop.scores = pairs * 2 * model.q_width();
-  flop.values = flop.scores;
-  flop.output = 2 * tokens * model.q_width() * model.hidden;
-  flop.router = 2 * tokens * model.hidden * model.experts;
-  flop.experts = 6 * tokens * model.top_k * model.hidden * model.ffn;
-  return flop;
-}
-
-Wide causal_pairs(Wide tokens, Wide window) {
-  if (window == 0 || tokens <= window) return tokens * (tokens + 1) / 2;
-  return window * (window + 1) / 2 + (tokens - window) * window;
-}
-
-std::uint64_t countable(Wide flop) {
-  constexpr int kBits = 62;
-  if (flop < static_cast<Wide>(1) << kBits) return static_cast<std::uint64_t>(flop);
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", static_cast<double>(flop));
-  throw InfeasibleError("the job has " + std::string(text) +
-                        " FLOP; at most 2^62 are counted: less tokens, keys or layers are needed");
-}
-
-std::uint64_t useful_flop(const Settings& s, const Mapping& m) {
-  return countable(s.phase == Phase::kDecode ? decode_flop(s.model, m.batch, s.context)
-                                             : prefill_flop(s.model, m.batch, s.prompt_tokens));
-}
-
-std::uint64_t expert_flop(const Settings& s, const Mapping& m) {
-  const Wide tokens = static_cast<Wide>(m.batch) * (s.phase == Phase::kPrefill ? s.prompt_tokens : 1);
-  return countable(s.model.layers * layer_flop(s.model, tokens, 0).experts);
-}
 
 WorkloadFacts model_facts(const Settings& s, const Mapping& m, const MachineSpec& machine,
                           const std::vector<LayerRouting>& routing, const GroupPrograms& programs) {

@@ -14,7 +14,6 @@ constexpr std::uint64_t kBf16Bytes = 2;
 // Residual stream, its copy, and the two buffers of a collective.
 constexpr std::uint64_t kActivationCopies = 4;
 constexpr double kMostParameters = 1e17;
-constexpr double kExpertMatrices = 3;  // gate, up, down
 
 std::string gib(double bytes) {
   char text[64];
@@ -41,6 +40,62 @@ double weights_per_chip(const Settings& s, std::uint32_t tp, std::uint32_t ep, c
 
 double capacity_of_chip(const MachineSpec& machine) {
   return static_cast<double>(machine.hbm.capacity.count() * machine.hbm.stacks);
+}
+
+/// How much of a layer one rank holds.
+struct Split {
+  std::uint64_t q_heads = 0, kv_heads = 0;
+  std::uint64_t ranks = 1;    ///< that the inner widths of feed-forward parts are dealt over
+  std::uint64_t experts = 0;  ///< whose biases are here
+  std::uint64_t expert_split = 1;
+};
+
+/// Elements of latent attention before the output projection, with its norms and indexer.
+std::uint64_t latent_elements(const ModelShape& model, std::uint64_t heads) {
+  const LatentShape& latent = model.latent;
+  const IndexerShape& index = model.indexer;
+  const std::uint64_t queries = latent.q_rank > 0 ? latent.q_rank * (model.hidden + heads * model.head_dim + 1)
+                                                  : model.hidden * heads * model.head_dim;
+  std::uint64_t elements = queries + model.hidden * latent.row() + latent.kv_rank;
+  elements += latent.kv_rank * heads * (latent.nope_dim + model.value_dim);
+  if (index.top_k > 0)  // with the norm of its key
+    elements += latent.q_rank * index.heads * index.dim + model.hidden * (index.dim + index.heads) + 2 * index.dim;
+  return elements;
+}
+
+/// Bytes that a token leaves in the cache of a layer.
+std::uint64_t cached_bytes(const ModelShape& model, std::uint64_t kv_heads) {
+  if (model.latent.kv_rank == 0) return 2 * kv_heads * model.head_dim * kBf16Bytes;
+  const std::uint64_t key = IndexerDecode{.dim = model.indexer.dim}.key_bytes();
+  return model.latent.row() * kBf16Bytes + (model.indexer.top_k > 0 ? key : 0);
+}
+
+/// Elements of a layer with biases, norms and sinks, but for the matrices of routed experts.
+std::uint64_t dense_elements(const ModelShape& model, FfnKind kind, const Split& split) {
+  const std::uint64_t h = model.hidden;
+  const std::uint64_t qkv = (split.q_heads + 2 * split.kv_heads) * model.head_dim;
+  const std::uint64_t norm = model.norm_bias ? 2 * h : h;
+  std::uint64_t elements = split.q_heads * model.value_dim * h + 2 * norm;
+  elements += model.latent.kv_rank > 0 ? latent_elements(model, split.q_heads) : h * qkv;
+  if (model.attention_bias != AttentionBias::kNone) elements += qkv;
+  if (model.attention_bias == AttentionBias::kQkvo) elements += h;
+  if (model.attention_sink) elements += split.q_heads;
+  if (model.qk_norm) elements += 2 * model.head_dim;
+  const bool experts = kind == FfnKind::kExperts;
+  const std::uint64_t inner = ceil_div(experts ? model.shared_experts * model.ffn : model.dense_ffn, split.ranks);
+  elements += model.ffn_matrices * h * inner;
+  if (model.ffn_bias && inner > 0) elements += (model.ffn_matrices - 1) * inner + h;
+  if (!experts) return elements;
+  elements += h * model.experts;
+  const std::uint64_t biases = (model.ffn_matrices - 1) * ceil_div(model.ffn, split.expert_split) + h;
+  return model.ffn_bias ? elements + model.experts + split.experts * biases : elements;
+}
+
+/// Elements of embedding, output matrix and last norm in one of `ranks` ranks.
+std::uint64_t ends(const ModelShape& model, std::uint64_t ranks) {
+  const std::uint64_t matrices = model.tied_embedding ? 1 : 2;
+  const std::uint64_t norm = model.norm_bias ? 2 * model.hidden : model.hidden;
+  return matrices * ceil_div(model.vocabulary, ranks) * model.hidden + norm;
 }
 
 std::uint64_t reserve_of_stack(const MachineSpec& machine) {
@@ -107,8 +162,11 @@ std::string remedies(const Settings& s, const MachineSpec& machine) {
 
 /// Counts of parameters are 64 bits wide.
 void check_countable(const ModelShape& model) {
-  const double parameters = kExpertMatrices * static_cast<double>(model.layers) * static_cast<double>(model.experts) *
-                            static_cast<double>(model.hidden) * static_cast<double>(model.ffn);
+  const double inner = static_cast<double>(model.experts) * static_cast<double>(model.ffn) +
+                       static_cast<double>(model.shared_experts) * static_cast<double>(model.ffn) +
+                       static_cast<double>(model.dense_ffn);
+  const double parameters = static_cast<double>(model.ffn_matrices) * static_cast<double>(model.layers) *
+                            static_cast<double>(model.hidden) * inner;
   if (parameters > kMostParameters)
     throw InfeasibleError("the model has more than 10^17 parameters; none is that large");
 }
@@ -123,36 +181,40 @@ void check_weights(const Settings& s, const Mapping& m, const MachineSpec& machi
 }  // namespace
 
 ParameterCount count_parameters(const ModelShape& model) {
-  const std::uint64_t h = model.hidden;
-  const std::uint64_t qkv = model.q_width() + 2 * model.kv_width();
-  const std::uint64_t attention = h * qkv + qkv + model.q_width() * h + h + model.q_heads;  // with biases and sinks
-  const std::uint64_t router = h * model.experts + model.experts;
-  const std::uint64_t expert_biases = model.experts * (2 * model.ffn + h);
-  const std::uint64_t norms = 2 * h;
+  const Split whole{.q_heads = model.q_heads, .kv_heads = model.kv_heads, .ranks = 1, .experts = model.experts};
   ParameterCount count;
-  count.expert_matrices = model.layers * model.experts * 3 * h * model.ffn;
-  count.other = model.layers * (attention + router + expert_biases + norms) + 2 * model.vocabulary * h + h;
+  count.other = ends(model, 1);
+  for (const LayersOfKind& layers : model.kinds()) {
+    count.other += layers.count * dense_elements(model, layers.kind.ffn, whole);
+    if (layers.kind.ffn == FfnKind::kExperts)
+      count.expert_matrices += layers.count * model.experts * model.ffn_matrices * model.hidden * model.ffn;
+  }
   return count;
 }
 
 RankMemory rank_memory(const Settings& s, const Mapping& m) {
   const ModelShape& model = s.model;
-  const std::uint64_t h = model.hidden;
-  const std::uint64_t q = m.q_heads * model.head_dim;
-  const std::uint64_t qkv = q + 2 * m.kv_heads * model.head_dim;
-  const std::uint64_t inner = ceil_div(model.ffn, m.expert_split);
-  const std::uint64_t dense = h * qkv + qkv + q * h + h + m.q_heads + h * model.experts + model.experts + 2 * h +
-                              m.local_experts * (2 * inner + h);
-  RankMemory memory;
-  memory.weights =
-      model.layers * (dense * kBf16Bytes + storage_bytes(m.local_experts * 3 * h * inner, s.expert_dtype)) +
-      kBf16Bytes * (2 * ceil_div(model.vocabulary, m.tp) * h + h);
+  const Split split{.q_heads = m.q_heads,
+                    .kv_heads = m.kv_heads,
+                    .ranks = m.tp,
+                    .experts = m.local_experts,
+                    .expert_split = m.expert_split};
   const std::uint64_t seen = s.phase == Phase::kPrefill ? s.prompt_tokens : s.context;
-  const std::uint64_t positions =
-      model.layers_with(AttentionKind::kFull) * seen +
-      (model.layers - model.layers_with(AttentionKind::kFull)) * std::min(seen, model.window);
-  memory.kv_cache = positions * 2 * m.kv_heads * model.head_dim * kBf16Bytes;
-  memory.activations = kActivationCopies * (s.phase == Phase::kPrefill ? s.prompt_tokens : 1) * h * kBf16Bytes;
+  const std::uint64_t expert = model.ffn_matrices * model.hidden * ceil_div(model.ffn, m.expert_split);
+  RankMemory memory;
+  memory.weights = kBf16Bytes * ends(model, m.tp);
+  std::uint64_t positions = 0;
+  for (const LayersOfKind& layers : model.kinds()) {
+    memory.weights += layers.count * kBf16Bytes * dense_elements(model, layers.kind.ffn, split);
+    if (layers.kind.ffn == FfnKind::kExperts)
+      memory.weights += layers.count * storage_bytes(m.local_experts * expert, s.expert_dtype);
+    positions += layers.count * model.cached(layers.kind.attention, seen);
+  }
+  memory.kv_cache = positions * cached_bytes(model, m.kv_heads);
+  const std::uint64_t tokens = s.phase == Phase::kPrefill ? s.prompt_tokens : 1;
+  memory.activations = kActivationCopies * tokens * model.hidden * kBf16Bytes;
+  if (model.latent.kv_rank > 0 && s.phase == Phase::kPrefill)  // keys and values of one layer
+    memory.activations += tokens * m.q_heads * (model.latent.nope_dim + model.value_dim) * kBf16Bytes;
   return memory;
 }
 
@@ -164,18 +226,18 @@ void check_operands(Wide bytes, const MachineSpec& machine) {
                         gib(static_cast<double>(capacity)) + ": short by " + whole(need - capacity) + " bytes");
 }
 
-std::uint64_t check_memory(const Settings& s, const Mapping& m, const MachineSpec& machine) {
+Wide check_memory(const Settings& s, const Mapping& m, const MachineSpec& machine) {
   check_countable(s.model);
-  check_weights(s, m, machine);
+  if (!s.may_exceed_memory) check_weights(s, m, machine);
   const RankMemory memory = rank_memory(s, m);
   const Wide need = bytes_of_stack(memory, m.batch_per_replica, m, machine);
   const std::uint64_t capacity = machine.hbm.capacity.count();
-  if (need > capacity) {
+  if (need > capacity && !s.may_exceed_memory) {
     throw InfeasibleError("weights, KV cache and reserve need " + gib(static_cast<double>(need)) +
                           " GiB per HBM stack, has " + gib(static_cast<double>(capacity)) + ": short by " +
                           whole(need - capacity) + " bytes" + remedies(s, machine));
   }
-  return static_cast<std::uint64_t>(need) * machine.hbm.stacks;
+  return need * machine.hbm.stacks;
 }
 
 }  // namespace trnsim

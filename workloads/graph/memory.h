@@ -29,8 +29,8 @@ struct RankMemory {
 
 /// Throws InfeasibleError if the weights exceed a chip, or weights, KV cache, activations and reserve exceed a stack.
 /// The message says what would fit: the most sequences, the longest context, FP8 experts, the smallest tp.
-/// Returns the bytes used on the fullest chip, reserve included.
-std::uint64_t check_memory(const Settings& settings, const Mapping& mapping, const MachineSpec& machine);
+/// Settings may allow the latter. Returns the bytes used on the fullest chip, reserve included.
+Wide check_memory(const Settings& settings, const Mapping& mapping, const MachineSpec& machine);
 
 /// Throws InfeasibleError if a kernel's `bytes` of operands and results exceed what the stack of its core has left.
 void check_operands(Wide bytes, const MachineSpec& machine);

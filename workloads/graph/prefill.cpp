@@ -16,8 +16,9 @@ constexpr std::uint32_t kTileBuffers = 2;
 
 std::uint64_t bytes_per_token(const Settings& s, const Mapping& m, const MachineSpec& machine) {
   const std::uint64_t width = features_per_tile(machine.core);
-  const std::uint64_t qkv = (m.q_heads + 2 * m.kv_heads) * s.model.head_dim;
-  return (kTileCopies * ceil_div(s.model.hidden, width) + ceil_div(qkv, width)) * kBf16Bytes;
+  const std::uint64_t qkv = attention_width(s.model, m);
+  const std::uint64_t inner = (s.model.ffn_matrices - 1) * ceil_div(widest_inner(s.model, m), width);
+  return (kTileCopies * ceil_div(s.model.hidden, width) + std::max(ceil_div(qkv, width), inner)) * kBf16Bytes;
 }
 
 }  // namespace
@@ -43,6 +44,17 @@ QueryRange prefill_queries(std::uint64_t prompt, bool full, std::uint32_t lnc, s
   return lane == 0 ? QueryRange{0, cut} : QueryRange{cut, prompt - cut};
 }
 
+LatentPrefill latent_prefill(const KernelWriter& w, const Settings& s, const Mapping& m) {
+  return {.sequences = m.batch_per_replica,
+          .heads = w.share(m.q_heads),
+          .queries = s.prompt_tokens,
+          .keys = s.prompt_tokens,
+          .kv_rank = s.model.latent.kv_rank,
+          .rope_dim = s.model.latent.rope_dim,
+          .nope_dim = s.model.latent.nope_dim,
+          .value_dim = s.model.value_dim};
+}
+
 PrefillWriter::PrefillWriter(KernelWriter& w, const Settings& settings, const Mapping& mapping, Seats& seats)
     : w_(w),
       settings_(settings),
@@ -62,6 +74,7 @@ PrefillWriter::PrefillWriter(KernelWriter& w, const Settings& settings, const Ma
   if (w.lnc() > 1) {
     joined_ = w.sibling_arrival();
     routed_ = w.sibling_arrival();
+    latent_ = w.sibling_arrival();
   }
 }
 
@@ -73,6 +86,7 @@ ExpertShape PrefillWriter::expert_shape() const {
   e.from_hbm = true;
   e.tokens = tokens_;
   e.entry_tokens = tokens_per_entry(w_, e.hidden, settings_.moe_block);
+  e.bias = model_.ffn_bias;
   return e;
 }
 
@@ -130,37 +144,57 @@ void PrefillWriter::embedding(SegmentBuilder& segment) {
   segment.signal(segment.emit(Engine::kVector, Instruction{}, {done}), hidden_ready_);
 }
 
-LayerRegisters PrefillWriter::layer(SegmentBuilder& segment, bool full, std::uint32_t max_trips) {
+LayerRegisters PrefillWriter::layer(SegmentBuilder& segment, LayerKind kind, std::uint32_t max_trips) {
   w_.write_to(segment);
   LayerRegisters registers;
-  registers.moe = MoeRegisters::reserve(segment, max_trips);
+  if (kind.ffn == FfnKind::kExperts) registers.moe = MoeRegisters::reserve(segment, max_trips);
   segment.operator_is("qkv_proj");
   segment.wait(Engine::kScalar, hidden_ready_, 1);
   Handle done = segment.emit(Engine::kScalar, Instruction{});
-  done = join(project_qkv(done));
-  segment.operator_is(full ? "attention_full" : "attention_sliding");
-  done = join(attention(full, done));
+  if (kind.attention == AttentionKind::kLatent) {
+    done = join(project_latent(done));
+    segment.operator_is("attention_latent");
+    done = join(latent_attention(done));
+  } else {
+    done = join(project_qkv(done));
+    segment.operator_is(kind.attention == AttentionKind::kFull ? "attention_full" : "attention_sliding");
+    done = join(attention(kind.attention, done));
+  }
   segment.operator_is("o_proj");
   done = project_output(done);
   segment.operator_is("all_reduce_attn");
   done = join(tensor_.run_in_hbm(Collective::kAllReduce, CommSite::kFirst, tokens_ * model_.hidden, kBf16Bytes, done));
-  segment.operator_is("router");
-  done = join(route(done));
-  segment.operator_is("experts");
-  done = join(moe(w_, expert_shape(), registers.moe, done));
+  done = join(feed_forward_block(registers, kind.ffn, done));
   segment.operator_is("all_reduce_mlp");
   done = join(tensor_.run_in_hbm(Collective::kAllReduce, CommSite::kSecond, tokens_ * model_.hidden, kBf16Bytes, done));
   segment.signal(segment.emit(Engine::kVector, Instruction{}, {done}), hidden_ready_);
   return registers;
 }
 
+Handle PrefillWriter::feed_forward_block(const LayerRegisters& registers, FfnKind kind, Handle ready) {
+  if (kind == FfnKind::kDense) {
+    w_.segment().operator_is("mlp");
+    return dense(ready);
+  }
+  w_.segment().operator_is("router");
+  const Handle routed = join(route(ready));
+  w_.segment().operator_is("experts");
+  return moe(w_, expert_shape(), registers.moe, routed);
+}
+
 Handle PrefillWriter::project_qkv(Handle ready) {
   const std::uint64_t q = mapping_.q_heads * model_.head_dim;
   const std::uint64_t kv = 2 * mapping_.kv_heads * model_.head_dim;
   return tiles([&](std::uint64_t tokens) {
-    const Handle normed = rms_norm(w_, model_.hidden, tokens, load_sum(tokens, ready));
+    const Handle normed = norm(w_, model_, tokens, load_sum(tokens, ready));
     const std::uint64_t columns = w_.share(q) + w_.share(kv);
-    Handle done = project(w_, {.contraction = model_.hidden, .columns = columns, .tokens = tokens}, normed);
+    Handle done = project(w_,
+                          {.contraction = model_.hidden,
+                           .columns = columns,
+                           .tokens = tokens,
+                           .bias = model_.attention_bias != AttentionBias::kNone},
+                          normed);
+    if (model_.qk_norm) done = head_norm(w_, model_.head_dim, w_.share(q) + w_.share(kv) / 2, tokens, done);
     done = rope(w_, w_.share(q) + w_.share(kv) / 2, tokens, done);
     store_tile(tokens, w_.share(q), done);
     const Handle written = w_.move(Engine::kGpSimd, Queue::kKvWrite,
@@ -173,7 +207,8 @@ Handle PrefillWriter::project_qkv(Handle ready) {
   });
 }
 
-Handle PrefillWriter::attention(bool full, Handle ready) {
+Handle PrefillWriter::attention(AttentionKind kind, Handle ready) {
+  const bool full = kind != AttentionKind::kSliding;
   const QueryRange range = prefill_queries(settings_.prompt_tokens, full, w_.lnc(), w_.lane(), w_.tile_width());
   PrefillAttention a;
   a.sequences = mapping_.batch_per_replica;
@@ -187,27 +222,87 @@ Handle PrefillWriter::attention(bool full, Handle ready) {
   return attention_prefill(w_, a, ready);
 }
 
+// Both cores need the latents whole: each projects half of the columns and sends them to the other.
+Handle PrefillWriter::project_latent(Handle ready) {
+  const LatentShape& latent = model_.latent;
+  const std::uint64_t heads = w_.share(mapping_.q_heads);
+  const std::uint64_t down = w_.share(latent.q_rank + latent.row());
+  return tiles([&](std::uint64_t tokens) {
+    const Handle normed = norm(w_, model_, tokens, load_sum(tokens, ready));
+    Handle done = project(w_, {.contraction = model_.hidden, .columns = down, .tokens = tokens, .bias = false}, normed);
+    done = w_.exchange(latent_, tokens * down * kBf16Bytes, done);
+    if (latent.q_rank > 0) done = rms_norm(w_, latent.q_rank, tokens, done);
+    done = rms_norm(w_, latent.kv_rank, tokens, done);
+    const std::uint64_t from = latent.q_rank > 0 ? latent.q_rank : model_.hidden;
+    done =
+        project(w_, {.contraction = from, .columns = heads * model_.head_dim, .tokens = tokens, .bias = false}, done);
+    done = rope(w_, (heads + 1) * latent.rope_dim, tokens, done);
+    store_tile(tokens, heads * model_.head_dim, done);
+    const Handle written = w_.move(Engine::kGpSimd, Queue::kKvWrite,
+                                   {.bytes = tokens * w_.share(latent.row()) * kBf16Bytes,
+                                    .traffic = Traffic::kKvWrite,
+                                    .source = Space::kSbuf,
+                                    .destination = Space::kHbm},
+                                   {done});
+    return w_.segment().emit(Engine::kCollective, Instruction{}, {written, done});
+  });
+}
+
+// The cores of a logical core share heads.
+Handle PrefillWriter::latent_attention(Handle ready) {
+  return latent_attention_prefill(w_, latent_prefill(w_, settings_, mapping_), ready);
+}
+
 Handle PrefillWriter::project_output(Handle ready) {
-  const std::uint64_t q = mapping_.q_heads * model_.head_dim;
+  const std::uint64_t q = mapping_.q_heads * model_.value_dim;
   return tiles([&](std::uint64_t tokens) {
     w_.segment().acquire(Engine::kSync, tile_buffers_);
     const Handle loaded = load_tile(tokens, q, ready);
-    const Handle done = project(w_, {.contraction = q, .columns = hidden_half_, .tokens = tokens}, loaded);
+    const Handle done = project(w_,
+                                {.contraction = q,
+                                 .columns = hidden_half_,
+                                 .tokens = tokens,
+                                 .bias = model_.attention_bias == AttentionBias::kQkvo},
+                                loaded);
     w_.segment().release(done, tile_buffers_);
     return store_tile(tokens, hidden_half_, done);
   });
 }
 
+// Each core has summed over its part of the inner width; both add to what lies in the HBM that they share.
+Handle PrefillWriter::store_partial(std::uint64_t tokens, Handle partial) {
+  return w_.move(Engine::kGpSimd, Queue::kStore,
+                 {.bytes = tokens * model_.hidden * kBf16Bytes,
+                  .source = Space::kSbuf,
+                  .destination = Space::kHbm,
+                  .computes = true},
+                 {partial});
+}
+
+Handle PrefillWriter::dense(Handle ready) {
+  return tiles([&](std::uint64_t tokens) {
+    const Handle normed = norm(w_, model_, tokens, load_sum(tokens, ready));
+    const Handle partial = feed_forward(w_, dense_shape(w_, model_, mapping_, tokens), normed);
+    const Handle stored = store_partial(tokens, partial);
+    return w_.segment().emit(Engine::kCollective, Instruction{}, {stored, partial});
+  });
+}
+
 Handle PrefillWriter::route(Handle ready) {
   return tiles([&](std::uint64_t tokens) {
-    const Handle normed = rms_norm(w_, model_.hidden, tokens, load_sum(tokens, ready));
+    const Handle normed = norm(w_, model_, tokens, load_sum(tokens, ready));
+    Handle shared;
+    if (model_.shared_experts > 0) {
+      const Handle partial = feed_forward(w_, shared_shape(w_, model_, mapping_, tokens), normed);
+      shared = store_partial(tokens, partial);
+    }
     const std::uint64_t own = w_.share(tokens);
-    Handle routed = router(w_, {model_.hidden, model_.experts, model_.top_k, own}, normed);
+    Handle routed = router(w_, {model_.hidden, model_.experts, model_.top_k, own, model_.ffn_bias}, normed);
     routed = w_.exchange(routed_, own * model_.top_k * kChoiceBytes, routed);
     const Count lists = Count::constant(w_.free_elements(model_.experts, tokens));
     routed = w_.run(Engine::kGpSimd, {Op::kGather, lists}, {routed});
     const Handle stored = store_tile(tokens, hidden_half_, normed);
-    return w_.segment().emit(Engine::kCollective, Instruction{}, {routed, stored});
+    return w_.segment().emit(Engine::kCollective, Instruction{}, {routed, stored, shared});
   });
 }
 
@@ -218,7 +313,7 @@ void PrefillWriter::head(SegmentBuilder& segment) {
   const Handle ready = segment.emit(Engine::kScalar, Instruction{});
   const std::uint64_t last = mapping_.batch_per_replica;  // the last token of each prompt
   const Handle loaded = load_tile(last, model_.hidden, ready);
-  const Handle normed = rms_norm(w_, model_.hidden, last, loaded);
+  const Handle normed = norm(w_, model_, last, loaded);
   const std::uint64_t columns = w_.share(ceil_div(model_.vocabulary, mapping_.tp));
   const Handle best = lm_head(w_, model_.hidden, columns, last, normed);
   segment.operator_is("sample");

@@ -57,6 +57,20 @@ EntryRule rule_of(KernelWriter& w, const ExpertShape& shape) {
   return {shape.entry_tokens, expert_stays(w, shape)};
 }
 
+const char* segment_name(LayerKind kind) {
+  const bool experts = kind.ffn == FfnKind::kExperts;
+  switch (kind.attention) {
+    case AttentionKind::kSliding:
+      return experts ? "layer_sliding" : "dense_layer_sliding";
+    case AttentionKind::kLatent:
+      return experts ? "layer_latent" : "dense_layer_latent";
+    case AttentionKind::kCross:
+      return experts ? "layer_cross" : "dense_layer_cross";
+    default:
+      return experts ? "layer_full" : "dense_layer_full";
+  }
+}
+
 /// A program of one lane, and what is needed to find out who else can run it.
 struct LaneProgram {
   std::shared_ptr<const Program> program;
@@ -188,6 +202,7 @@ class ModelPrograms {
                                                         std::uint32_t rank) const {
     std::vector<std::uint32_t> registers(lane.registers);
     for (std::uint64_t l = 0; l < s_.model.layers; ++l) {
+      if (s_.model.feed_forward(l) == FfnKind::kDense) continue;
       set_moe(lane.at.moe, work.by_layer[l][rank], lane.frames[l], registers);
       if (m_.ep > m_.tp) set_rows(lane.at, work.rows_by_layer[l], m_.group_ranks, rank, lane.frames[l], registers);
     }
@@ -217,7 +232,10 @@ LaneProgram ModelPrograms::write(std::uint32_t lane, Seats seats, Work& work) co
     PrefillAttention a;
     a.keys = s_.prompt_tokens;
     a.head_dim = s_.model.head_dim;
-    const std::uint64_t per_pass = queries_per_pass(w, a);
+    const bool is_latent = s_.model.latent.kv_rank > 0;
+    const std::uint64_t per_pass = is_latent
+                                       ? queries_per_pass(w, latent_prefill(w, s_, m_).attention(), s_.model.value_dim)
+                                       : queries_per_pass(w, a);
     written.pass_queries = per_pass == 1 ? 0 : per_pass;  // 1: the keys fit, all queries pass at once
   }
   written.rule = rule_of(w, writer.expert_shape());
@@ -227,21 +245,22 @@ LaneProgram ModelPrograms::write(std::uint32_t lane, Seats seats, Work& work) co
     written.times.resize(seats.calls.size(), times);
     return index;
   };
-  const auto layer = [&](const char* name, bool full, std::uint64_t times) {
-    return segment(name, times, [&](SegmentBuilder& b) { written.at = writer.layer(b, full, work.max_trips); });
-  };
   const std::uint32_t embed = segment("embedding", 1, [&](SegmentBuilder& b) { writer.embedding(b); });
-  const std::uint32_t sliding =
-      layer("layer_sliding", false, s_.model.layers - s_.model.layers_with(AttentionKind::kFull));
-  const std::uint32_t full = layer("layer_full", true, s_.model.layers_with(AttentionKind::kFull));
+  std::map<LayerKind, std::uint32_t> segments;
+  for (const LayersOfKind& layers : s_.model.kinds()) {
+    segments[layers.kind] = segment(segment_name(layers.kind), layers.count, [&](SegmentBuilder& b) {
+      const LayerRegisters at = writer.layer(b, layers.kind, work.max_trips);
+      if (layers.kind.ffn == FfnKind::kExperts) written.at = at;
+    });
+  }
   const std::uint32_t head = segment("head", 1, [&](SegmentBuilder& b) { writer.head(b); });
   program.call(embed);
-  for (std::uint64_t l = 0; l < s_.model.layers; ++l) {
-    written.frames.push_back(program.call((s_.model.attention(l) == AttentionKind::kFull) ? full : sliding));
-  }
+  for (std::uint64_t l = 0; l < s_.model.layers; ++l)
+    written.frames.push_back(program.call(segments.at(s_.model.kind(l))));
   program.call(head);
   written.program = program.finish();
-  written.registers = written.frames.back() + written.program->segments[full].registers;
+  written.registers =
+      written.frames.back() + written.program->segments[segments.at(s_.model.kind(s_.model.layers - 1))].registers;
   written.calls = std::move(seats.calls);
   written.events = std::move(seats.events);
   return written;
@@ -251,7 +270,8 @@ LaneProgram ModelPrograms::write(std::uint32_t lane, Seats seats, Work& work) co
 
 GroupPrograms model_programs(const Settings& s, const Mapping& m, const MachineSpec& machine,
                              const std::vector<LayerRouting>& routing) {
-  if (routing.front().tokens() > 0) return ModelPrograms(s, m, machine, routing).all();
+  if (m.batch_per_replica * (s.phase == Phase::kPrefill ? s.prompt_tokens : 1) > 0)
+    return ModelPrograms(s, m, machine, routing).all();
   GroupPrograms nothing;  // in flight, so nothing to do
   nothing.rules.resize(m.lnc);
   nothing.cores.resize(m.used_cores(), {ProgramBuilder("empty").finish(), {}, {}});

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "workloads/kernels/kernels.h"
+#include "workloads/kernels/latent_kernels.h"
 
 namespace trnsim {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::uint64_t kPiecesPerSection = 4;  // of the queries of one pass ov
 /// other; a run of equal tiles is written as one instruction.
 class Flash {
  public:
-  Flash(KernelWriter& w, const PrefillAttention& a) : w_(w), a_(a) {
+  Flash(KernelWriter& w, const PrefillAttention& a, std::uint64_t value_dim) : w_(w), a_(a), value_dim_(value_dim) {
     heads_ = a.q_heads / a.kv_heads;
     key_tile_ = std::min<std::uint64_t>({w.core().moving_columns(), w.rings().psum_slot, std::max(a.keys, 1UL)});
     section_ = std::max(key_tile_, w.rings().kv_slot * w.partitions() / key_bytes() / key_tile_ * key_tile_);
@@ -24,7 +24,7 @@ class Flash {
 
   /// One sequence and one KV head.
   Handle head(Handle ready) {
-    const std::uint64_t per_pass = queries_per_pass(w_, a_);
+    const std::uint64_t per_pass = queries_per_pass(w_, a_, value_dim_);
     Handle done = ready;
     for (std::uint64_t first = 0; first < a_.queries; first += per_pass) {
       done = pass(a_.first_query + first, std::min(per_pass, a_.queries - first), ready);
@@ -39,7 +39,7 @@ class Flash {
     Handle turned;
   };
 
-  [[nodiscard]] std::uint64_t key_bytes() const { return 2 * a_.head_dim * kBf16Bytes; }
+  [[nodiscard]] std::uint64_t key_bytes() const { return (a_.head_dim + value_dim_) * kBf16Bytes; }
 
   Handle pass(std::uint64_t first, std::uint64_t queries, Handle ready) {
     const Handle q =
@@ -52,10 +52,10 @@ class Flash {
     }
     w_.run(Engine::kVector, {Op::kReciprocal, Count::constant(w_.tiles(queries) * heads_)}, {done});
     const Handle scaled =
-        w_.run(Engine::kVector, {Op::kBinary, Count::constant(w_.tiles(queries) * heads_ * a_.head_dim)}, {});
+        w_.run(Engine::kVector, {Op::kBinary, Count::constant(w_.tiles(queries) * heads_ * value_dim_)}, {});
     const Handle stored = w_.move(
         Engine::kGpSimd, Queue::kStore,
-        {.bytes = queries * heads_ * a_.head_dim * kBf16Bytes, .source = Space::kSbuf, .destination = Space::kHbm},
+        {.bytes = queries * heads_ * value_dim_ * kBf16Bytes, .source = Space::kSbuf, .destination = Space::kHbm},
         {scaled});
     return w_.segment().emit(Engine::kCollective, Instruction{}, {stored});
   }
@@ -99,8 +99,12 @@ class Flash {
     const Count tile = Count::constant(key_tile_);
     const Count repeat = Count::constant(piece.tiles);
     w_.segment().acquire(Engine::kTensor, w_.rings().psum);
-    const Handle products =
-        w_.matmul({.rows = a_.head_dim, .columns = w_.tile_width(), .free = tile, .repeat = repeat}, {q, kv});
+    const std::uint64_t passes = w_.passes(a_.head_dim, Dtype::kBf16);
+    const Handle products = w_.matmul({.rows = ceil_div(a_.head_dim, passes),
+                                       .columns = w_.tile_width(),
+                                       .free = tile,
+                                       .repeat = Count::constant(piece.tiles * passes)},
+                                      {q, kv});
     const Handle maximum = w_.run(
         Engine::kVector, {.op = Op::kReduce, .free = tile, .source = Space::kPsum, .repeat = repeat}, {products});
     const Handle weights = w_.exponential(tile, Space::kPsum, {products, maximum}, repeat);
@@ -119,12 +123,12 @@ class Flash {
     w_.segment().acquire(Engine::kTensor, w_.rings().sums);
     last = w_.matmul({.rows = std::min<std::uint64_t>(w_.tile_width(), key_tile_),
                       .columns = w_.tile_width(),
-                      .free = Count::constant(a_.head_dim + 1),  // a column of ones gives the sum of the weights
+                      .free = Count::constant(value_dim_ + 1),  // a column of ones gives the sum of the weights
                       .repeat = Count::constant(piece.tiles * w_.tiles(key_tile_))},
                      {piece.turned});
     const Handle merged = w_.run(Engine::kVector,
                                  {.op = Op::kBinary,
-                                  .free = Count::constant(a_.head_dim + 1),
+                                  .free = Count::constant(value_dim_ + 1),
                                   .source = Space::kPsum,
                                   .repeat = Count::constant(piece.groups)},
                                  {last});
@@ -134,6 +138,7 @@ class Flash {
 
   KernelWriter& w_;
   const PrefillAttention& a_;
+  std::uint64_t value_dim_;
   std::uint64_t heads_ = 0;
   std::uint64_t key_tile_ = 0;
   std::uint64_t section_ = 0;
@@ -149,9 +154,13 @@ std::uint64_t PrefillAttention::end_seen(std::uint64_t to) const {
   return causal ? std::min(to, keys) : keys;
 }
 
-std::uint64_t queries_per_pass(const KernelWriter& w, const PrefillAttention& a) {
-  const std::uint64_t fit = w.rings().kv_slot * w.partitions() / (2 * a.head_dim * kBf16Bytes);
+std::uint64_t queries_per_pass(const KernelWriter& w, const PrefillAttention& a, std::uint64_t value_dim) {
+  const std::uint64_t fit = w.rings().kv_slot * w.partitions() / ((a.head_dim + value_dim) * kBf16Bytes);
   return a.keys <= fit ? std::max<std::uint64_t>(1, a.queries) : kPassQueries;
+}
+
+std::uint64_t queries_per_pass(const KernelWriter& w, const PrefillAttention& a) {
+  return queries_per_pass(w, a, a.head_dim);
 }
 
 std::uint64_t keys_read(const PrefillAttention& a, std::uint64_t per_pass) {
@@ -164,8 +173,12 @@ std::uint64_t keys_read(const PrefillAttention& a, std::uint64_t per_pass) {
 }
 
 Handle attention_prefill(KernelWriter& w, const PrefillAttention& a, Handle ready) {
+  return attention_prefill(w, a, a.head_dim, ready);
+}
+
+Handle attention_prefill(KernelWriter& w, const PrefillAttention& a, std::uint64_t value_dim, Handle ready) {
   if (a.sequences == 0 || a.queries == 0 || a.keys == 0) return ready;
-  Flash flash(w, a);
+  Flash flash(w, a, value_dim);
   return w.times(a.sequences * a.kv_heads, Engine::kCollective, [&] { return flash.head(ready); });
 }
 

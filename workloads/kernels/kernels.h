@@ -15,6 +15,12 @@ namespace trnsim {
 /// ones, the products on vector. The gain comes from HBM.
 Handle rms_norm(KernelWriter& w, std::uint64_t hidden, std::uint64_t tokens, Handle ready);
 
+/// y = (x - mean(x)) / deviation(x) * gain, and + bias if there is one. Sums of values and of squares as matmuls with
+/// ones; gain and bias come from HBM.
+Handle layer_norm(KernelWriter& w, std::uint64_t hidden, bool bias, std::uint64_t tokens, Handle ready);
+/// RMS norm of each head among `width` query and key features; one gain of `head_dim` for queries, one for keys.
+Handle head_norm(KernelWriter& w, std::uint64_t head_dim, std::uint64_t width, std::uint64_t tokens, Handle ready);
+
 /// A weight matrix [contraction x columns] applied to `tokens` tokens.
 struct Projection {
   std::uint64_t contraction = 0, columns = 0, tokens = 0;
@@ -55,9 +61,19 @@ Handle attention_prefill(KernelWriter& w, const PrefillAttention& a, Handle read
 /// Keys read from HBM per sequence and KV head with `per_pass` queries in each pass.
 [[nodiscard]] std::uint64_t keys_read(const PrefillAttention& a, std::uint64_t per_pass);
 
+/// down(act(gate x) * up x), or down(act(up x)), over this core's `inner` columns of the inner width: partial sums of
+/// the whole hidden width.
+struct FeedForward {
+  std::uint64_t hidden = 0, inner = 0, tokens = 0;
+  std::uint64_t matrices = 3;  ///< 3: gate, up, down; 2: up, down
+  bool bias = false;           ///< of all matrices; each core of a logical core reads its part of that of down
+};
+Handle feed_forward(KernelWriter& w, const FeedForward& f, Handle ready);
+
 /// Scores of all experts for `tokens` tokens, the k best of them and their softmax.
 struct Router {
   std::uint64_t hidden = 0, experts = 0, top_k = 0, tokens = 0;
+  bool bias = true;
 };
 Handle router(KernelWriter& w, const Router& r, Handle ready);
 
@@ -68,6 +84,7 @@ struct ExpertShape {
   bool gathers = true;             ///< an expert takes some of the tokens, not all
   bool from_hbm = false;           ///< tokens are rows in HBM, fetched and added up there by index
   std::uint64_t entry_tokens = 0;  ///< most tokens of one entry, see MoeRegisters
+  bool bias = true;                ///< of all three matrices
 };
 /// Most tokens that an expert can take at a time on `w`'s core, at most `wanted`.
 [[nodiscard]] std::uint64_t tokens_per_entry(const KernelWriter& w, std::uint64_t hidden, std::uint64_t wanted);

@@ -200,7 +200,7 @@ Handle moe(KernelWriter& w, const ExpertShape& e, const MoeRegisters& registers,
     input = Experts::quantize(w, e.dtype, all, zeroed);
   }
   const Handle biases = w.move(Engine::kGpSimd, Queue::kExpertBiases,
-                               {.bytes = (2 * e.inner + w.share(e.hidden)) * kBf16Bytes,
+                               {.bytes = e.bias ? (2 * e.inner + w.share(e.hidden)) * kBf16Bytes : 0,
                                 .descriptors = 3,
                                 .repeat = Count::reg(registers.experts),
                                 .traffic = Traffic::kBiases,

@@ -16,6 +16,7 @@ std::string list_of(const std::vector<std::uint32_t>& degrees) {
 }
 
 std::vector<std::uint32_t> valid_ep(const ModelShape& model, std::uint32_t tp) {
+  if (model.experts == 0) return {1};
   std::vector<std::uint32_t> degrees;
   for (std::uint32_t ep = 1; ep <= model.experts; ++ep) {
     const bool nested = ep <= tp ? tp % ep == 0 : ep % tp == 0;
@@ -26,7 +27,7 @@ std::vector<std::uint32_t> valid_ep(const ModelShape& model, std::uint32_t tp) {
 
 void check_degrees(const Settings& s) {
   const std::vector<std::uint32_t> tps = valid_tp(s.model);
-  if (std::find(tps.begin(), tps.end(), s.tp) == tps.end()) {
+  if (!s.pads_heads && std::find(tps.begin(), tps.end(), s.tp) == tps.end()) {
     throw InfeasibleError("tp=" + std::to_string(s.tp) + " does not divide the heads; valid: " + list_of(tps));
   }
   const std::vector<std::uint32_t> eps = valid_ep(s.model, s.tp);
@@ -77,8 +78,8 @@ Mapping map_onto(const Settings& s, const MachineSpec& machine) {
   m.dp = m.groups * m.replicas_per_group();
   m.expert_split = m.ep <= m.tp ? m.tp / m.ep : 1;
   m.local_experts = s.model.experts / m.ep;
-  m.q_heads = s.model.q_heads / m.tp;
-  m.kv_heads = std::max<std::uint64_t>(1, s.model.kv_heads / m.tp);
+  m.kv_heads = ceil_div(s.model.kv_heads, m.tp);
+  m.q_heads = ceil_div(ceil_div(s.model.q_heads, m.tp), m.kv_heads) * m.kv_heads;
   m.batch_per_replica = s.batch_is_per_replica ? s.batch : ceil_div(s.batch, m.dp);
   m.batch = s.batch_is_per_replica ? s.batch * m.dp : s.batch;
   m.padded_sequences = m.batch_per_replica * m.dp - m.batch;

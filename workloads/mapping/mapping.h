@@ -21,8 +21,8 @@ struct Mapping {
   std::uint32_t groups = 1;         ///< of them on the machine
   std::uint32_t expert_split = 1;   ///< ranks that share one expert's inner width
   std::uint64_t local_experts = 0;  ///< per rank
-  std::uint64_t q_heads = 0;        ///< per rank
-  std::uint64_t kv_heads = 0;       ///< per rank, copies counted
+  std::uint64_t q_heads = 0;        ///< per rank, padding counted
+  std::uint64_t kv_heads = 0;       ///< per rank, copies and padding counted
   std::uint64_t batch_per_replica = 0;
   std::uint64_t batch = 0;  ///< asked for, whole machine
   std::uint64_t padded_sequences = 0;

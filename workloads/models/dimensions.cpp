@@ -11,7 +11,9 @@ constexpr double kMany = 1e9;
 constexpr std::string_view kModel = "decode|prefill";
 constexpr std::string_view kWithHeads = "decode|prefill|attention|fused_attention|projection|transformer_block";
 constexpr std::string_view kWithHidden =
-    "decode|prefill|attention|fused_attention|mlp|moe|projection|rms_norm|router|transformer_block";
+    "decode|prefill|attention|fused_attention|mlp|moe|projection|rms_norm|router|sparse_attention|transformer_block";
+constexpr std::string_view kWithLatent = "decode|prefill|latent_attention|sparse_attention";
+constexpr std::string_view kWithIndexer = "decode|prefill|sparse_attention";
 constexpr std::string_view kWithExperts = "decode|prefill|moe|router";
 
 constexpr std::array kDimensions = {
@@ -20,7 +22,8 @@ constexpr std::array kDimensions = {
     WorkloadParameterRow{"hidden", kCount, 1, 1e6, "", false,
                          "width of the residual stream; attention: of schedule fused_block", kWithHidden},
     WorkloadParameterRow{"q_heads", kCount, 1, 4096, "", false, "query heads",
-                         "decode|prefill|attention|fused_attention|projection|rope|transformer_block"},
+                         "decode|prefill|attention|fused_attention|latent_attention|projection|rope|sparse_attention|"
+                         "transformer_block"},
     WorkloadParameterRow{"kv_heads", kCount, 1, 4096, "", false, "key and value heads", kWithHeads},
     WorkloadParameterRow{"head_dim", kCount, 1, 256, "", false, "elements per head",
                          "decode|prefill|attention|fused_attention|projection|rope|transformer_block"},
@@ -32,24 +35,26 @@ constexpr std::array kDimensions = {
                          kModel},
     WorkloadParameterRow{"sliding_window", kCount, 1, kMany, "", false, "keys seen by the layers with a window",
                          kModel},
-    WorkloadParameterRow{"window_period", kCount, 1, 1000, "", false,
-                         "one layer of this many is fully causal, the others have the window", kModel},
+    WorkloadParameterRow{"window_period", kCount, 0, 1000, "", false,
+                         "one layer of this many is fully causal, the others have the window; 0: all have it", kModel},
     WorkloadParameterRow{"value_dim", kCount, 1, 1024, "", false,
-                         "elements of a value head, where it is not as wide as a key", kModel},
+                         "elements of a value head, where it is not as wide as a key", kWithLatent},
     WorkloadParameterRow{"q_lora_rank", kCount, 1, 1e6, "", false,
                          "latent attention: width of the query latent; not set: queries come from the hidden state",
-                         kModel},
+                         kWithIndexer},
     WorkloadParameterRow{"kv_lora_rank", kCount, 1, 1e6, "", false,
-                         "latent attention: width of the cached latent of keys and values", kModel},
+                         "latent attention: width of the cached latent of keys and values", kWithLatent},
     WorkloadParameterRow{"qk_nope_dim", kCount, 1, 1024, "", false,
-                         "latent attention: elements of a query or key head that are not rotated", kModel},
+                         "latent attention: elements of a query or key head that are not rotated", kWithLatent},
     WorkloadParameterRow{"qk_rope_dim", kCount, 1, 1024, "", false,
-                         "latent attention: elements that are, one key for all heads", kModel},
-    WorkloadParameterRow{"index_heads", kCount, 1, 4096, "", false, "sparse attention: heads of the indexer", kModel},
+                         "latent attention: elements that are, one key for all heads", kWithLatent},
+    WorkloadParameterRow{"index_heads", kCount, 1, 4096, "", false, "sparse attention: heads of the indexer",
+                         kWithIndexer},
     WorkloadParameterRow{"index_dim", kCount, 1, 1024, "", false, "sparse attention: elements of an indexer head",
-                         kModel},
+                         kWithIndexer},
     WorkloadParameterRow{"index_topk", kCount, 1, kMany, "", false,
-                         "sparse attention: tokens that the indexer lets a query see; not set: no indexer", kModel},
+                         "sparse attention: tokens that the indexer lets a query see; not set: no indexer",
+                         kWithIndexer},
     WorkloadParameterRow{"attention_bias", kWord, 0, 0, "none|qkv|qkvo", false,
                          "biases of the projections before attention, or also of the one after it", kModel},
     WorkloadParameterRow{"attention_sink", kWord, 0, 0, "yes|no", false,
@@ -71,6 +76,10 @@ constexpr std::array kDimensions = {
     WorkloadParameterRow{"ffn_bias", kWord, 0, 0, "yes|no", false, "biases of feed-forward matrices and of the router",
                          kModel},
     WorkloadParameterRow{"shared_experts", kCount, 0, 64, "", false, "experts that every token goes through", kModel},
+    WorkloadParameterRow{"router_correction", kWord, 0, 0, "yes|no", false,
+                         "a learned correction per expert that counts in choosing experts alone", kModel},
+    WorkloadParameterRow{"extra_embedding_rows", kCount, 0, 1e6, "", false,
+                         "rows of the embedding that the output matrix has not, of another modality's tokens", kModel},
     WorkloadParameterRow{"tied_embedding", kWord, 0, 0, "yes|no", false, "the output matrix is the embedding's",
                          kModel},
     WorkloadParameterRow{"max_context", kCount, 1, kMany, "", false, "tokens that the model was made for", kModel},

@@ -7,10 +7,6 @@
 namespace trnsim {
 namespace {
 
-bool yes(const SettingReader& read, std::string_view name) {
-  return read.find(name) != nullptr && read.yes(name);
-}
-
 [[noreturn]] void refuse(const SettingReader& read, std::string_view name, const std::string& why) {
   throw InputError(read.need(name).place + ": " + why);
 }
@@ -23,8 +19,8 @@ void read_heads(const SettingReader& read, ModelShape& model) {
   check_heads(read, model.q_heads, model.kv_heads);
   if (read.find("attention_bias") != nullptr)
     model.attention_bias = read.choice<AttentionBias, 3>("attention_bias", {"none", "qkv", "qkvo"});
-  model.attention_sink = yes(read, "attention_sink");
-  model.qk_norm = yes(read, "qk_norm");
+  model.attention_sink = read.is_yes("attention_sink");
+  model.qk_norm = read.is_yes("qk_norm");
 }
 
 void read_latent(const SettingReader& read, ModelShape& model) {
@@ -53,7 +49,7 @@ void read_latent(const SettingReader& read, ModelShape& model) {
 void read_patterns(const SettingReader& read, ModelShape& model) {
   model.window = read.count_or("sliding_window", 0);
   if (model.window > 0) model.window_period = read.count("window_period");
-  if (model.layers % model.window_period != 0) {
+  if (model.window_period > 0 && model.layers % model.window_period != 0) {
     refuse(read, "window_period",
            "window_period must divide layers, which is " + std::to_string(model.layers) + "; choose a divisor");
   }
@@ -69,17 +65,21 @@ void read_patterns(const SettingReader& read, ModelShape& model) {
 
 void read_feed_forward(const SettingReader& read, ModelShape& model) {
   model.ffn_matrices = read.count_or("ffn_matrices", 3);
-  model.ffn_bias = yes(read, "ffn_bias");
-  model.parallel_ffn = yes(read, "parallel_ffn");
+  model.ffn_bias = read.is_yes("ffn_bias");
+  model.parallel_ffn = read.is_yes("parallel_ffn");
   model.experts = read.count_or("experts", 0);
+  if (model.parallel_ffn && model.experts > 0)
+    refuse(read, "parallel_ffn", "layers with experts add them up after attention; use no");
   model.dense_layers = model.experts == 0 ? model.layers : read.count_or("dense_layers", 0);
   if (model.dense_layers > model.layers)
     refuse(read, "dense_layers", "there are " + std::to_string(model.layers) + " layers; use at most as many");
   if (model.dense_layers > 0) model.dense_ffn = read.count("dense_ffn");
   if (model.experts == 0) return;
+  if (model.ffn_matrices != 3) refuse(read, "ffn_matrices", "experts have gate, up and down; use 3");
   model.top_k = read.count("experts_per_token");
   model.ffn = read.count("expert_ffn");
   model.shared_experts = read.count_or("shared_experts", 0);
+  model.router_correction = read.is_yes("router_correction");
   if (model.top_k > model.experts)
     refuse(read, "experts_per_token",
            "a token takes at most all experts; use " + std::to_string(model.experts) + " or less");
@@ -93,9 +93,10 @@ ModelShape model_of(const SettingReader& read) {
   model.hidden = read.count("hidden");
   model.vocabulary = read.count("vocabulary");
   model.max_context = read.count_or("max_context", 0);
-  model.tied_embedding = yes(read, "tied_embedding");
+  model.extra_embedding_rows = read.count_or("extra_embedding_rows", 0);
+  model.tied_embedding = read.is_yes("tied_embedding");
   if (read.find("norm") != nullptr) model.norm = read.choice<NormKind, 2>("norm", {"rms_norm", "layer_norm"});
-  model.norm_bias = yes(read, "norm_bias");
+  model.norm_bias = read.is_yes("norm_bias");
   read_heads(read, model);
   read_latent(read, model);
   read_patterns(read, model);

@@ -56,6 +56,7 @@ std::uint64_t LayerRouting::distinct(std::uint64_t experts) const {
 LayerRouting draw_routing(const Settings& settings, std::uint64_t tokens, std::uint64_t layer, std::uint64_t seed) {
   const ModelShape& model = settings.model;
   LayerRouting routing;
+  if (model.feed_forward(layer) == FfnKind::kDense) return routing;
   routing.top_k = model.top_k;
   routing.choices.reserve(tokens * model.top_k);
   Random random(Random(seed ^ (layer * 0xd1342543de82ef95)).next());

@@ -19,7 +19,7 @@ struct LayerRouting {
   [[nodiscard]] std::uint64_t distinct(std::uint64_t experts) const;
 };
 
-/// Draws the choices of `tokens` tokens in `layer`.
+/// Draws the choices of `tokens` tokens in `layer`; a layer without experts has none.
 ///   uniform: every token draws k of E experts, all sets equally likely;
 ///   balanced: experts are dealt in turn;
 ///   lognormal: each layer draws popularities exp(sigma z), tokens draw without replacement in proportion to them.

@@ -18,6 +18,7 @@ constexpr std::array kSingleKernels = {
     SingleKernel{"elementwise", lower_elementwise},
     SingleKernel{"fused_attention", lower_fused_attention},
     SingleKernel{"instruction", lower_instruction},
+    SingleKernel{"latent_attention", lower_latent_attention},
     SingleKernel{"matmul", lower_matmul},
     SingleKernel{"mlp", lower_mlp},
     SingleKernel{"moe", lower_moe},
@@ -30,6 +31,7 @@ constexpr std::array kSingleKernels = {
     SingleKernel{"scan", lower_scan},
     SingleKernel{"send_receive", lower_collective},
     SingleKernel{"softmax", lower_softmax},
+    SingleKernel{"sparse_attention", lower_sparse_attention},
     SingleKernel{"transformer_block", lower_transformer_block},
 };
 

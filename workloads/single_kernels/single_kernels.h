@@ -30,6 +30,7 @@ struct SingleKernel {
 [[nodiscard]] LoweredWorkload lower_elementwise(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_fused_attention(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_instruction(const SettingReader& read, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_latent_attention(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_matmul(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_mlp(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_moe(const SettingReader& read, const MachineSpec& machine);
@@ -39,6 +40,7 @@ struct SingleKernel {
 [[nodiscard]] LoweredWorkload lower_router(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_scan(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_softmax(const SettingReader& read, const MachineSpec& machine);
+[[nodiscard]] LoweredWorkload lower_sparse_attention(const SettingReader& read, const MachineSpec& machine);
 [[nodiscard]] LoweredWorkload lower_transformer_block(const SettingReader& read, const MachineSpec& machine);
 
 }  // namespace trnsim
