@@ -113,7 +113,8 @@ constexpr MetricInfo kMetrics[] = {
      "collectives: with collective.rules=report, the rules of the platform that a group breaks, ';' between them"},
     {"algorithm", "", "platform",
      "collectives: the algorithm that was taken; where groups take several, each once, ';' between them"},
-    {"fold_error_bound", "1", "platform", "largest relative error that folding may add; 0 where folding is exact"},
+    {"fold_error_bound", "1", "platform",
+     "of the run's time: largest relative error that folding may add; 0 where folding is exact"},
 };
 
 void append_row(std::string& text, const MetricInfo& info) {

@@ -40,6 +40,7 @@ std::string detail_name(Detail detail) {
 }
 
 std::string fold_name(Fold fold) {
+  if (fold == Fold::kReplicas) return "replicas";
   return fold == Fold::kAuto ? "auto" : "none";
 }
 
@@ -149,12 +150,14 @@ Table run_table(const RunRecord& record, double wall_s) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return {{"wall_s", "host", "peak_rss_mib", "cores_simulated", "instructions_simulated", "instruction_events",
-           "transfers_simulated", "transactions", "systemc_processes", "replica_groups", "replica_groups_simulated"},
+           "transfers_simulated", "transactions", "systemc_processes", "replica_groups", "replica_groups_simulated",
+           "layers_repeated", "layers_repeated_simulated"},
           {{format_number(wall_s), host.data(), std::to_string(usage.ru_maxrss / 1024),
             std::to_string(record.simulated_cores), std::to_string(record.simulated_instructions),
             std::to_string(record.simulated_instruction_events), std::to_string(record.simulated_transfers),
             std::to_string(record.simulated_transactions), std::to_string(record.systemc_processes),
-            std::to_string(record.replicas), std::to_string(record.replicas_simulated)}}};
+            std::to_string(record.replicas), std::to_string(record.replicas_simulated),
+            std::to_string(record.repeated_calls), std::to_string(record.repeated_calls_simulated)}}};
 }
 
 PointRow empty_row(const Point& point) {
@@ -167,8 +170,15 @@ PointRow empty_row(const Point& point) {
 }
 
 std::string fold_text(const RunRecord& record) {
-  if (record.replicas == record.replicas_simulated) return "none";
-  return std::to_string(record.replicas) + " replica groups as " + std::to_string(record.replicas_simulated);
+  std::string text;
+  const auto add = [&text](std::uint64_t all, std::uint64_t simulated, const std::string& what) {
+    if (all == simulated) return;
+    if (!text.empty()) text += "; ";
+    text += std::to_string(all) + " " + what + " as " + std::to_string(simulated);
+  };
+  add(record.replicas, record.replicas_simulated, "replica groups");
+  add(record.repeated_calls, record.repeated_calls_simulated, "layers");
+  return text.empty() ? "none" : text;
 }
 
 /// What a swept parameter is at a point that does not set it; empty if it means nothing there.

@@ -329,7 +329,7 @@ void fill_counts(Metrics& m, const Evaluation& e) {
   m.set("bytes_received", e.record.bytes_received);
   m.set("idle_cores", f.idle_cores);
   m.set("replicas", f.unit_of_tokens.empty() ? e.record.replicas : std::uint64_t{f.dp});
-  m.set("fold_error_bound", std::uint64_t{0});  // only equal replicas are folded, and those exactly
+  m.set("fold_error_bound", share(seconds(e.record.fold_error), seconds(e.record.elapsed)));
   m.set("memory_used_gib_per_chip", f.memory_gib_per_chip);
   if (f.unit_of_tokens.empty()) return;
   m.set("batch", f.sequences);

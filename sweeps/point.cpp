@@ -11,7 +11,7 @@ namespace trnsim {
 namespace {
 
 constexpr std::array<std::string_view, 2> kDetails = {"instruction", "tile"};
-constexpr std::array<std::string_view, 2> kFolds = {"auto", "none"};
+constexpr std::array<std::string_view, 3> kFolds = {"auto", "none", "replicas"};
 
 std::string word(const Setting& setting, std::span<const std::string_view> words) {
   try {
@@ -21,11 +21,16 @@ std::string word(const Setting& setting, std::span<const std::string_view> words
   }
 }
 
+Fold fold_named(const std::string& name) {
+  if (name == "replicas") return Fold::kReplicas;
+  return name == "auto" ? Fold::kAuto : Fold::kNone;
+}
+
 void set_run_option(Point& point, const Setting& setting) {
   if (setting.name == "run.detail") {
     point.run.options.detail = word(setting, kDetails) == "tile" ? Detail::kTile : Detail::kInstruction;
   } else if (setting.name == "run.fold") {
-    point.run.options.fold = word(setting, kFolds) == "auto" ? Fold::kAuto : Fold::kNone;
+    point.run.options.fold = fold_named(word(setting, kFolds));
   } else {
     try {
       point.run.seed = static_cast<std::uint64_t>(parse_value_with_unit(Dimension::kCount, setting.value).integer);

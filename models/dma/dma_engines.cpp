@@ -78,7 +78,7 @@ void DmaEngines::start_head(Time now, std::size_t queue) {
     stack_.network->at(now, next_order(), *this, completion_of(index));
     return;
   }
-  count(slot.request, bytes);
+  count(slot.request, bytes * slot.request.times);
   if (transfer.partner_reads > 0) {
     ++slot.unread;
     remote_.read_beside(now, slot.request.partner, Bytes(bytes), transfer.partner_reads, turn(transfer), *this,
@@ -159,6 +159,7 @@ void DmaEngines::begin_delivery(Time now, std::uint32_t index, std::uint64_t byt
   const bool remote = request.destination != core_;
   Delivery& delivery = remote_.new_delivery();
   delivery.bytes = Bytes(bytes);
+  delivery.times = request.times;
   delivery.signal = bytes == 0 && request.transfer->reads == 0;
   delivery.source = core_;
   delivery.destination = remote ? request.destination : request.copy;
@@ -170,7 +171,7 @@ void DmaEngines::begin_delivery(Time now, std::uint32_t index, std::uint64_t byt
   if (delivery.copy != delivery.destination) delivery.copy_order = next_order();
   delivery.sender_slot = index;
   slot.delivery = &delivery;
-  counters_.sent_bytes += bytes;
+  counters_.sent_bytes += bytes * request.times;
   remote_.send(now, now + first_byte(*request.transfer), delivery);
 }
 

@@ -46,6 +46,7 @@ tlm::tlm_sync_enum Fabric::request(int port, tlm::tlm_generic_payload& payload, 
   Delivery& delivery = *payload.get_extension<DeliveryExtension>()->delivery;
   message.bytes = delivery.bytes;
   message.signal = delivery.signal;
+  message.times = delivery.times;
   delivery.source_port = static_cast<std::uint32_t>(port);
   const Time head = kernel_time() + Time(static_cast<std::int64_t>(delay.value()));
   calendar_.post(head, delivery.order, &message);
@@ -102,8 +103,8 @@ Time Fabric::cross(Message& message, Time now) {
   const FcfsServer::Service service = message.signal
                                           ? FcfsServer::Service{now, now}
                                           : link.server.reserve(now, duration(message.bytes, link.bandwidth));
-  link.bytes += message.bytes.count();
-  ++link.messages;
+  link.bytes += message.bytes.count() * message.times;
+  link.messages += message.times;
   message.tail = std::max(message.tail, service.end) + hop.latency;
   message.path_latency += hop.latency;
   return service.start + hop.latency;

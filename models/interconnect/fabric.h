@@ -61,6 +61,7 @@ class Fabric : public sc_core::sc_module {
     Time path_latency;
     Way way;
     bool signal = false;
+    std::uint32_t times = 1;           ///< as Delivery::times
     std::uint32_t detour = kNoDetour;  ///< index into routes_: links are down
   };
 

@@ -84,12 +84,12 @@ void HbmStack::on_event(Time now, std::uint64_t argument) {
 
 void HbmStack::head_arrives(Time now, std::uint32_t slot) {
   const Delivery& delivery = *arrivals_[slot].delivery;
-  if (!delivery.is_copy) received_bytes_ += delivery.bytes.count();
+  if (!delivery.is_copy) received_bytes_ += delivery.bytes.count() * delivery.times;
   if (delivery.space != Space::kHbm || delivery.bytes.count() == 0) {
     written(now, slot);
     return;
   }
-  written_bytes_ += delivery.bytes.count();
+  written_bytes_ += delivery.bytes.count() * delivery.times;
   const std::array<Demand, 2> demands{Demand{bandwidth_, 1.0, kWriting}, Demand{}};
   network_.start_flow(now, {delivery.bytes, spec_.bandwidth, demands, 1, delivery.turn}, *this, write_of(slot));
 }

@@ -40,19 +40,21 @@ void NeuronCore::collect(RunRecord& record, std::uint64_t weight, Time elapsed) 
     TimeAccount account;
     account.busy = s.busy_time;
     account.stall = s.stall;
-    account.idle = s.start_idle + (elapsed - s.free_at);
+    account.idle = s.start_idle;
+    (s.waiting ? account.stall[static_cast<std::size_t>(s.reason)] : account.idle) += elapsed - s.free_at;
     check(account.total() == elapsed, "busy, stalls and idle of an engine add up to the elapsed time");
     engine.sum.add(account, times);
     engine.busiest = std::max(engine.busiest, s.busy_time);
-    engine.instructions += s.instructions * weight;
     s.for_each_executed([&](const Instruction& instruction, const Segment&, const Executed& executed) {
+      engine.instructions += executed.count * weight;
       add_activity(activity, s.engine(), instruction, executed.count, executed.elements);
     });
   }
   record.activity.add(activity, weight);
   record.communication_busy_while_compute_idle += stalls_.exposed() * times;
   record.cores_with_program += weight;
-  record.dma_active = std::max(record.dma_active, dma_active_);
+  const Time open = unfinished_transfers_ > 0 ? elapsed - transfers_since_ : Time();
+  record.dma_active = std::max(record.dma_active, dma_active_ + open);
   record.limiter_opened = std::min(record.limiter_opened, limiter_.opened());
 }
 

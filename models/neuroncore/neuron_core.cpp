@@ -48,6 +48,7 @@ void NeuronCore::transfer_done(Time visible, std::uint64_t order, const Transfer
   last_ = std::max(last_, visible);
   Span& span = transfers_[request.instruction->operator_id].span;
   span.start(request.started, 1);
+  span.started += request.times - 1;
   span.end = std::max(span.end, request.last_byte);
   calendar_.post(visible, order,
                  {.what = What::kTransferDone,
@@ -253,10 +254,12 @@ void NeuronCore::start(Sequencer& sequencer, const Instruction& instruction) {
   const bool uses_ports = is_compute(instruction.op) && repeat > 0 && free > 0;
   const Time taken = occupancy(sequencer, instruction, repeat, free, completion);
   Executed& executed = sequencer.executed();
-  executed.count += repeat;
-  executed.elements += repeat * free;
+  const std::uint64_t counted = repeat * sequencer.times();
+  executed.count += counted;
+  executed.elements += counted * free;
   executed.busy += taken;
   executed.span.start(now_, repeat);
+  executed.span.started += counted - repeat;
   sequencer.instructions += repeat;
   sequencer.busy_time += taken;
   sequencer.free_at = now_ + taken;
@@ -320,6 +323,7 @@ Time NeuronCore::start_transfer(Sequencer& sequencer, const Instruction& instruc
   request.instruction = &instruction;
   request.transfer = &transfer;
   request.repeat = repeat;
+  request.times = sequencer.times();
   request.destination = peer_of(transfer.peer);
   request.copy = peer_of(transfer.copy_peer);
   request.partner = peer_of(transfer.partner);

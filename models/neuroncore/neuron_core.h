@@ -63,6 +63,10 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
 
   /// What the engines do is written to `timeline`. REQUIRES: before the simulation starts.
   void record_on(CoreTimeline* timeline) { timeline_ = timeline; }
+  /// Engines tell `gate` which calls they come to. REQUIRES: before the simulation starts.
+  void report_to(CallGate& gate) {
+    for (Sequencer& sequencer : sequencers_) sequencer.report_to(gate);
+  }
 
   void transfer_done(Time visible, std::uint64_t order, const TransferRequest& request) override;
   void delivered(Time visible, std::uint64_t order, SemaphoreUse use, SliceId slice) override;
@@ -72,11 +76,12 @@ class NeuronCore : public sc_core::sc_module, public CorePort {
   [[nodiscard]] Time end() const { return last_ + spec_.control.program_exit; }
   /// One line per engine that still waits: on which semaphore and why. For deadlock reports.
   [[nodiscard]] std::string waiting() const;
-  /// Adds this core's counts to `record`, `weight` times. `elapsed` is the end of the whole run.
+  /// Adds this core's counts to `record`, `weight` times. `elapsed` is the end of the whole run, or the
+  /// present while it is under way.
   void collect(RunRecord& record, std::uint64_t weight, Time elapsed) const;
   /// Adds per-operator counts; `operators` is indexed as the program's operators.
   void collect_operators(std::vector<OperatorRecord>& operators, std::uint64_t weight) const;
-  /// Executed on all engines, repeats counted.
+  /// Executed on all engines in this process, repeats counted.
   [[nodiscard]] std::uint64_t instructions() const;
   [[nodiscard]] std::uint64_t issue_events() const { return issue_events_; }
 

@@ -15,9 +15,23 @@ Sequencer::Sequencer(Engine engine, const CoreJob& job) : engine_(engine), job_(
 void Sequencer::skip_finished_segments() {
   while (!parked_ && call_ < program_->calls.size() && position_ >= executed_[call_segment()].size()) {
     ++call_;
+    if (gate_ != nullptr) {
+      const CallGate::Pass pass = gate_->enter(call_, works_in(call_));
+      call_ = pass.call;
+      times_ = pass.times;
+    }
     position_ = 0;
     parked_ = call_ < program_->calls.size() && program_->calls[call_].launch;
   }
+}
+
+bool Sequencer::works_in(std::uint32_t call) const {
+  return call < program_->calls.size() && !executed_[program_->calls[call].segment].empty();
+}
+
+void Sequencer::report_to(CallGate& gate) {
+  gate_ = &gate;
+  for (std::uint32_t call = 0; call <= call_; ++call) gate.enter(call, works_in(call));
 }
 
 void Sequencer::resume() {

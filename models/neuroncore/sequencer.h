@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/mechanism/units.h"
+#include "models/neuroncore/call_gate.h"
 #include "models/observe/run_record.h"
 #include "models/program/program.h"
 
@@ -27,11 +28,15 @@ class Sequencer {
   Sequencer(Engine engine, const CoreJob& job);
 
   [[nodiscard]] Engine engine() const { return engine_; }
+  /// From now on `gate`, which must outlive it, sees the calls; those so far are reported at once.
+  void report_to(CallGate& gate);
   /// The instruction to execute next, or null at the end of the program and before a launch.
   [[nodiscard]] const Instruction* current() const;
   [[nodiscard]] const Segment& segment() const { return program_->segments[program_->calls[call_].segment]; }
   /// Index of the running call. REQUIRES: current() != null.
   [[nodiscard]] std::uint32_t call() const { return call_; }
+  /// How often what it does in the running call counts.
+  [[nodiscard]] std::uint32_t times() const { return times_; }
   /// The value of `count` in the running call and loop.
   [[nodiscard]] std::uint64_t value(const Count& count) const;
   /// Whether it has come to a launch and waits for the other engines.
@@ -69,8 +74,8 @@ class Sequencer {
   std::uint64_t repeats_left = 0;  ///< of the current instruction, when executed one by one
   Time busy_time;
   std::array<Time, kWaitReasonCount> stall{};
-  Time start_idle;  ///< before the first instruction
-  std::uint64_t instructions = 0;
+  Time start_idle;                 ///< before the first instruction
+  std::uint64_t instructions = 0;  ///< executed in this process
 
  private:
   struct Loop {
@@ -81,11 +86,14 @@ class Sequencer {
 
   [[nodiscard]] std::uint32_t call_segment() const { return program_->calls[call_].segment; }
   void skip_finished_segments();
+  [[nodiscard]] bool works_in(std::uint32_t call) const;
 
   Engine engine_ = Engine::kTensor;
   const CoreJob* job_ = nullptr;
+  CallGate* gate_ = nullptr;
   const Program* program_ = nullptr;
   std::uint32_t call_ = 0;
+  std::uint32_t times_ = 1;
   std::uint32_t position_ = 0;
   bool parked_ = false;
   std::vector<Loop> loops_;

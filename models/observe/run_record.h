@@ -162,6 +162,9 @@ struct RunRecord {
   std::uint64_t systemc_processes = 0;
   std::uint64_t replicas = 0;
   std::uint64_t replicas_simulated = 0;
+  std::uint64_t repeated_calls = 0;            ///< of each core: in blocks of calls that repeat; 0 = none are left out
+  std::uint64_t repeated_calls_simulated = 0;  ///< of these
+  Time fold_error;                             ///< by which `elapsed` may be wrong for those left out; 0 = exact
 };
 
 }  // namespace trnsim

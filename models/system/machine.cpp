@@ -71,6 +71,7 @@ Machine::Machine(const MachineSpec& spec, const Topology& topology, const Job& j
   }
   build_chips(options);
   if (options.timeline != nullptr) record_on(*options.timeline, options.detail == Detail::kInstruction);
+  if (options.timeline == nullptr && options.fold == Fold::kAuto) fold_in_time();
 }
 
 void Machine::build_chips(const SimulationOptions& options) {
@@ -106,8 +107,26 @@ void Machine::record_on(Timeline& timeline, bool one_by_one) {
   timeline.check_open();
 }
 
+void Machine::fold_in_time() {
+  std::vector<CoreId> cores;
+  for (const auto& chip : chips_) {
+    for (const auto& core : chip->cores()) cores.push_back(core->id);
+  }
+  const std::optional<RepeatedCalls> calls = repeated_calls(job_, cores);
+  if (!calls.has_value()) return;
+  fold_ =
+      std::make_unique<FoldInTime>(*calls, cores.size() * kEngineCount, spec_.core.tensor, [] { sc_core::sc_pause(); });
+  for (const auto& chip : chips_) {
+    for (const auto& core : chip->cores()) core->core->report_to(*fold_);
+  }
+}
+
 void Machine::run() {
   sc_core::sc_start();
+  while (fold_ != nullptr && fold_->due()) {
+    fold_->see(collect_at(kernel_time()));
+    sc_core::sc_start();
+  }
   std::string waiting;
   for (const auto& chip : chips_) {
     for (const auto& core : chip->cores()) {
@@ -126,8 +145,18 @@ Time Machine::end() const {
 }
 
 RunRecord Machine::collect() const {
+  check(payloads_.outstanding() == 0, "every transaction is completed");
+  for (const auto& chip : chips_) {
+    for (const auto& core : chip->cores()) check(core->dma->drained(), "every transfer is complete at the end");
+  }
+  RunRecord record = collect_at(end());
+  if (fold_ != nullptr) fold_->complete(record);
+  return record;
+}
+
+RunRecord Machine::collect_at(Time now) const {
   RunRecord record;
-  record.elapsed = end();
+  record.elapsed = now;
   std::map<std::string, OperatorRecord> by_name;
   for (const auto& chip : chips_) {
     for (const auto& core : chip->cores()) {
@@ -157,7 +186,6 @@ RunRecord Machine::collect() const {
   record.systemc_processes = record.simulated_cores + chips_.size() * spec_.hbm.stacks + 1 + idle_modules_.size();
   record.replicas_simulated = classes_.size();
   record.replicas = job_.replicas.size();
-  check(payloads_.outstanding() == 0, "every transaction is completed");
   return record;
 }
 
@@ -166,7 +194,6 @@ void Machine::add_core(RunRecord& record, std::vector<OperatorRecord>& operators
   core.core->collect(record, weight, record.elapsed);
   core.core->collect_operators(operators, weight);
   const DmaEngines::Counters& dma = core.dma->counters();
-  check(core.dma->drained(), "every transfer is complete at the end");
   Activity activity;
   activity.dma_bytes = dma.bytes;
   activity.hbm_read_bytes = dma.hbm_read_bytes;

@@ -8,6 +8,7 @@
 #include "models/interconnect/fabric.h"
 #include "models/system/chip.h"
 #include "models/system/folding.h"
+#include "models/system/folding_in_time.h"
 
 namespace trnsim {
 
@@ -28,6 +29,8 @@ class Machine {
  private:
   void build_chips(const SimulationOptions& options);
   void record_on(Timeline& timeline, bool one_by_one);
+  void fold_in_time();
+  [[nodiscard]] RunRecord collect_at(Time now) const;
   void add_core(RunRecord& record, std::vector<OperatorRecord>& operators, const Chip::Core& core,
                 std::uint64_t weight) const;
   void add_idle_cores(RunRecord& record) const;
@@ -46,6 +49,7 @@ class Machine {
   Fabric fabric_;
   std::vector<std::unique_ptr<Chip>> chips_;
   std::vector<std::unique_ptr<sc_core::sc_module>> idle_modules_;
+  std::unique_ptr<FoldInTime> fold_;  ///< null: all calls are simulated
 };
 
 }  // namespace trnsim

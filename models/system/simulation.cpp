@@ -27,7 +27,7 @@ RunRecord simulate(const MachineSpec& machine, const Job& job, const SimulationO
   check(!job.replicas.empty(), "a job has at least one replica");
   const Topology topology(machine.fabric, machine.chips, machine.link_bandwidth_scale);
   const std::vector<ReplicaClass> classes =
-      options.fold == Fold::kAuto ? fold_replicas(machine, topology, job) : every_replica_apart(job);
+      options.fold == Fold::kNone ? every_replica_apart(job) : fold_replicas(machine, topology, job);
   Machine simulated(machine, topology, job, classes, options);
   simulated.run();
   return simulated.collect();

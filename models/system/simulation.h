@@ -12,13 +12,15 @@
 namespace trnsim {
 
 enum class Detail : std::uint8_t { kTile, kInstruction };
-enum class Fold : std::uint8_t { kAuto, kNone };
+/// kAuto: in space (folding.h) and in time (folding_in_time.h); kReplicas: in space alone.
+enum class Fold : std::uint8_t { kAuto, kReplicas, kNone };
 
 struct SimulationOptions {
   Detail detail = Detail::kTile;
   Fold fold = Fold::kAuto;
   std::uint32_t idle_modules = 0;  ///< extra modules that do nothing; tests use it to show that order never matters
-  Timeline* timeline = nullptr;    ///< records the run, if there is one; must outlive it, as must the job
+  /// Records the run, if there is one, with nothing folded in time; must outlive it, as must the job.
+  Timeline* timeline = nullptr;
 };
 
 /// Runs `job` on `machine`. Call at most once per process: SystemC elaborates only once (see

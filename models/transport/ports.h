@@ -21,6 +21,7 @@ struct TransferRequest {
   const Instruction* instruction = nullptr;  ///< its signals are added when the transfer has left or arrived locally
   const Transfer* transfer = nullptr;
   std::uint64_t repeat = 1;
+  std::uint32_t times = 1;  ///< it counts so often, see CallGate
   CoreId destination;
   CoreId copy;              ///< Transfer::copy_peer; the sender itself if none
   CoreId partner;           ///< Transfer::partner; the sender itself if none
@@ -44,7 +45,8 @@ class TailListener {
 /// the slowest stage. Arrival = max(write done, tail through the links, source done + path latency).
 struct Delivery {
   Bytes bytes;
-  bool signal = false;  ///< carries no data at all: a write of a few bytes, between the packets of others
+  std::uint32_t times = 1;  ///< as TransferRequest::times
+  bool signal = false;      ///< carries no data at all: a write of a few bytes, between the packets of others
   CoreId source;
   CoreId destination;
   Space space = Space::kHbm;  ///< where it is written

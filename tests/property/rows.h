@@ -1,6 +1,7 @@
 // Rows that must be good, for tests that hold them against each other.
 #pragma once
 
+#include <cmath>
 #include <string>
 
 #include "results/series.h"
@@ -24,6 +25,28 @@ inline std::string comparable(PointRow row) {
   row.swept.clear();
   row.parameters = {};
   return serialize(row);
+}
+
+/// Folded in time against every layer simulated. `exact`: nothing differs; else the time, within the bound.
+inline void layers_fold(const std::string& platform, const std::string& workload, Assignments settings, bool exact) {
+  settings.emplace_back("routing", "balanced");  // the same in all layers
+  const PointRow folded = row_of(platform, settings, workload);
+  settings.emplace_back("run.fold", "replicas");
+  const PointRow flat = row_of(platform, settings, workload);
+  EXPECT_NE(folded.fold.find("36 layers as "), std::string::npos) << folded.fold;
+  EXPECT_EQ(flat.fold.find("layers"), std::string::npos) << flat.fold;
+  if (exact) {
+    EXPECT_EQ(comparable(folded), comparable(flat));
+    return;
+  }
+  const double error = number_of(folded, "latency_us") / number_of(flat, "latency_us") - 1;
+  EXPECT_GT(number_of(folded, "fold_error_bound"), 0);
+  EXPECT_LT(number_of(folded, "fold_error_bound"), 0.01);
+  EXPECT_LE(std::abs(error), number_of(folded, "fold_error_bound"));
+  for (const char* count : {"issued_macs", "weight_bytes", "kv_read_bytes", "bytes_sent", "bytes_received",
+                            "collective_bytes", "energy_hbm_j", "energy_link_j", "energy_tensor_j", "energy_sbuf_j"}) {
+    EXPECT_EQ(folded.metrics.at(count), flat.metrics.at(count)) << count;
+  }
 }
 
 inline void folded_is_flat(const std::string& platform, const std::string& tp) {

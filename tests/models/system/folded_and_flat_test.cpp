@@ -108,6 +108,12 @@ void add_replica(Job& job, const std::vector<std::uint32_t>& cores,
   job.replicas.push_back(group);
 }
 
+/// Of a folded run in this process.
+std::uint64_t layers_left_out(const MachineSpec& machine, const Job& job) {
+  const RunRecord record = simulate(machine, job, {});
+  return record.repeated_calls - record.repeated_calls_simulated;
+}
+
 std::size_t classes(const MachineSpec& machine, const Job& job) {
   return fold_replicas(machine, Topology(machine.fabric, machine.chips, machine.link_bandwidth_scale), job).size();
 }
@@ -168,6 +174,41 @@ TEST_F(FoldedAndFlat, AgreeWhereAReplicaIsSpokenToFromOutside) {
   job_.cores[12].peers = {CoreId(8)};
   ASSERT_EQ(classes(machine_, job_), 4U);
   expect_equal();
+}
+
+/// `layers` calls of a segment that loads, works with what came, sends and waits for the peer; before them and behind
+/// them another.
+std::shared_ptr<const Program> layered(int layers) {
+  ProgramBuilder builder("hand-made");
+  const SemaphoreId arrived = builder.semaphore(WaitReason::kCollective);
+  const BufferRing buffers = builder.sbuf_ring(Bytes(1000), 1);
+  const auto layer = [&](SegmentBuilder& s, std::uint64_t bytes) {
+    s.acquire(Engine::kSync, buffers);
+    const Handle loaded = s.dma(Engine::kSync, load(bytes), Count::constant(1));
+    const Handle worked = s.emit(Engine::kTensor, bf16_matmul(512, bytes / 50'000), {loaded});
+    Transfer message = load(bytes / 4, 12);
+    message.peer = 0;
+    message.traffic = Traffic::kCollective;
+    message.on_delivery = {arrived, 1};
+    s.release(worked, buffers);
+    s.dma(Engine::kCollective, message, Count::constant(1), {worked});
+    s.wait(Engine::kVector, arrived, 1);
+    s.emit(Engine::kVector, vector_copy(1000));
+  };
+  const std::uint32_t end = builder.segment("end", [&](SegmentBuilder& s) { layer(s, 100'000); });
+  const std::uint32_t middle = builder.segment("middle", [&](SegmentBuilder& s) { layer(s, 900'000); });
+  builder.call(end);
+  for (int i = 0; i < layers; ++i) builder.call(middle);
+  builder.call(end);
+  return builder.finish();
+}
+
+TEST_F(FoldedAndFlat, AgreeWhereLayersRepeat) {
+  const auto program = layered(24);
+  add_replica(job_, {0, 1, 4, 5}, {program, program, program, program});
+  add_replica(job_, {8, 9, 12, 13}, {program, program, program, program});
+  expect_equal();
+  EXPECT_GT(layers_left_out(machine_, job_), 0U);
 }
 
 }  // namespace
