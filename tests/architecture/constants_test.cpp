@@ -33,8 +33,8 @@ const std::map<std::string, Numbers>& exceptions() {
       {"models/neuroncore/activity.cpp", {"4", "8"}},       // bytes of an FP32 partial sum, bits of a byte
       {"models/program/dtype.h", {"5", "17", "31", "32", "33", "64", "128"}},  // bits of number formats
       {"models/program/instruction.h", {"4", "6", "8", "9", "0xffffffff"}},    // sizes of enumerations and records
-      {"models/program/builder.h", {"21"}},  // instructions that a host has memory for
-      {"models/program/program.h", {"7"}},   // reasons to wait
+      {"models/program/builder.h", {"21"}},                // instructions that a host has memory for
+      {"models/program/program.h", {"7"}},                 // reasons to wait
       {"models/system/folding_in_time.h", {"8", "0.01"}},  // fewest blocks, largest error: choices of the method
       {"models/transport/address.h",
        {"12", "14", "16", "24", "36", "48", "0x3", "0xff", "0xfff"}},  // fields of an address
