@@ -50,8 +50,8 @@ struct ValidateCommand {
 };
 int validate(const ValidateCommand& command);
 
-/// `what`: platforms, workloads, models, parameters, metrics, kernels, collectives or topologies; those alone whose name
-/// contains `text`.
+/// `what`: platforms, workloads, models, parameters, metrics, kernels, collectives or topologies; those alone whose
+/// name contains `text`.
 int list(const std::string& what, const std::string& text);
 
 /// Every resolved parameter of a platform or workload; for a platform its totals, computed and published.
