@@ -47,7 +47,7 @@ RepeatedCalls longest(const std::vector<std::uint32_t>& kinds, std::uint32_t per
 
 std::optional<RepeatedCalls> repeated_calls(const Job& job, const std::vector<CoreId>& cores) {
   const std::vector<std::uint32_t> kinds = kinds_of_calls(job, cores);
-  for (std::uint32_t period = 1; period * kFewestBlocks <= kinds.size(); ++period) {
+  for (std::uint32_t period = 1; std::size_t{period} * kFewestBlocks <= kinds.size(); ++period) {
     const RepeatedCalls calls = longest(kinds, period);
     if (calls.blocks < kFewestBlocks) continue;
     const auto begin = job.cores[cores.front().index()].program->calls.begin();

@@ -45,8 +45,7 @@ class TailListener {
 /// the slowest stage. Arrival = max(write done, tail through the links, source done + path latency).
 struct Delivery {
   Bytes bytes;
-  std::uint32_t times = 1;  ///< as TransferRequest::times
-  bool signal = false;      ///< carries no data at all: a write of a few bytes, between the packets of others
+  bool signal = false;  ///< carries no data at all: a write of a few bytes, between the packets of others
   CoreId source;
   CoreId destination;
   Space space = Space::kHbm;  ///< where it is written
@@ -57,8 +56,9 @@ struct Delivery {
   std::uint64_t copy_order = 0;  ///< as `order`, of the copy
   Delivery* twin = nullptr;      ///< the copy, or, of the copy, the original
   bool is_copy = false;
-  Time path_latency;  ///< of the route, without queueing
-  Time tail;          ///< last byte out of the last link
+  std::uint32_t times = 1;  ///< as TransferRequest::times
+  Time path_latency;        ///< of the route, without queueing
+  Time tail;                ///< last byte out of the last link
   Time source_done;
   bool source_finished = false;
   Time written;

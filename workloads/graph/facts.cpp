@@ -153,7 +153,8 @@ class GroupBytes {
   /// Sent by all ranks of all groups to other ranks.
   [[nodiscard]] std::uint64_t sent() const {
     const bool exchanges = m_.ep > m_.tp && s_.moe_exchange == MoeExchange::kAllToAll;
-    return programs_.collective_bytes + (exchanges ? m_.groups * 2 * remote_rows() * model_.hidden * kBf16Bytes : 0);
+    return programs_.collective_bytes +
+           (exchanges ? std::uint64_t{2} * m_.groups * remote_rows() * model_.hidden * kBf16Bytes : 0);
   }
 
  private:

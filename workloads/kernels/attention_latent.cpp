@@ -53,6 +53,7 @@ class LatentRows {
   // The maxima of the first piece are found while the array does the scores of the second.
   Handle pieces(const std::vector<KeyPiece>& list, Handle ready) {
     std::vector<Piece> pieces;
+    pieces.reserve(list.size());
     for (const KeyPiece& keys : list)
       pieces.push_back({keys, keys.sequences * w_.tiles(keys.keys), {}, {}, {}, {}, {}});
     for (Piece& piece : pieces) load(piece, ready);

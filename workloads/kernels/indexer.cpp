@@ -120,7 +120,7 @@ class Selection {
     const Wide first = ceil_div(rows_ * parts, lanes()) * (Wide(rate) * part + each);
     if (parts == 1) return first;
     if (parts * each > most_values()) return 0;
-    return first + ceil_div(rows_, lanes()) * (Wide(rate) * parts * each + 2 * kept_);
+    return first + ceil_div(rows_, lanes()) * (Wide(rate) * parts * each + Wide(2) * kept_);
   }
 
   [[nodiscard]] std::uint64_t best_parts() const {

@@ -17,6 +17,7 @@ std::string list_of(const std::vector<std::uint32_t>& degrees) {
 
 std::vector<std::uint32_t> valid_ep(const ModelShape& model, std::uint32_t tp) {
   if (model.experts == 0) return {1};
+  check(tp > 0, "there is at least one tensor-parallel rank");
   std::vector<std::uint32_t> degrees;
   for (std::uint32_t ep = 1; ep <= model.experts; ++ep) {
     const bool nested = ep <= tp ? tp % ep == 0 : ep % tp == 0;
@@ -40,6 +41,7 @@ void check_degrees(const Settings& s) {
 }  // namespace
 
 std::vector<std::uint32_t> valid_tp(const ModelShape& model) {
+  check(model.kv_heads > 0, "a model has heads");
   std::vector<std::uint32_t> degrees;
   for (std::uint32_t tp = 1; tp <= model.q_heads; ++tp) {
     const bool heads = model.q_heads % tp == 0;

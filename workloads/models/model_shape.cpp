@@ -8,6 +8,7 @@ std::vector<LayersOfKind> ModelShape::kinds() const {
   std::map<LayerKind, std::uint64_t> counts;
   for (std::uint64_t l = 0; l < layers; ++l) ++counts[kind(l)];
   std::vector<LayersOfKind> list;
+  list.reserve(counts.size());
   for (const auto& [kind, count] : counts) list.push_back({kind, count});
   return list;
 }

@@ -36,7 +36,7 @@ Wide latent(const ModelShape& model) {
   if (index.top_k == 0) return count;
   const std::uint64_t queries_from = l.q_rank == 0 ? model.hidden : l.q_rank;
   return count + product(queries_from, index.heads * index.dim) + product(model.hidden, index.dim + index.heads) +
-         2 * index.dim;
+         Wide(2) * index.dim;
 }
 
 Wide attention(const ModelShape& model, AttentionKind kind) {
@@ -83,7 +83,7 @@ ModelCounts model_counts(const ModelShape& model) {
   ModelCounts counts;
   for (const LayersOfKind& layers : model.kinds()) {
     const auto& [attends, ffn] = layers.kind;
-    const Wide rest = attention(model, attends) + 2 * norm(model);
+    const Wide rest = attention(model, attends) + Wide(2) * norm(model);
     counts.total += layers.count * (rest + feed_forward_part(model, ffn, model.experts));
     counts.active += layers.count * (rest + feed_forward_part(model, ffn, model.top_k));
   }
