@@ -56,13 +56,13 @@ struct Delivery {
   std::uint64_t copy_order = 0;  ///< as `order`, of the copy
   Delivery* twin = nullptr;      ///< the copy, or, of the copy, the original
   bool is_copy = false;
+  bool source_finished = false;
+  bool write_finished = false;
   std::uint32_t times = 1;  ///< as TransferRequest::times
   Time path_latency;        ///< of the route, without queueing
   Time tail;                ///< last byte out of the last link
   Time source_done;
-  bool source_finished = false;
   Time written;
-  bool write_finished = false;
   TailListener* waiting = nullptr;  ///< receiver that has written all but waits for the tail
   std::uint32_t unfinished = 1;     ///< of the original and the copy
   Time arrived;                     ///< last byte written, once complete; of an original: of both
