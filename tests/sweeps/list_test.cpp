@@ -23,7 +23,8 @@ TEST(List, NamesWhatThereIs) {
 }
 
 TEST(List, FitsItsLinesAndCanBeNarrowed) {
-  for (const char* what : {"platforms", "workloads", "models", "parameters", "metrics", "kernels", "collectives", "topologies"}) {
+  for (const char* what :
+       {"platforms", "workloads", "models", "parameters", "metrics", "kernels", "collectives", "topologies"}) {
     const std::string all = trnsim_says(std::string("list ") + what).out;
     std::size_t longest = 0;
     for (std::size_t begin = 0, end = 0; (end = all.find('\n', begin)) != std::string::npos; begin = end + 1) {

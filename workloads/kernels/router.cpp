@@ -6,7 +6,8 @@ namespace trnsim {
 
 Handle router(KernelWriter& w, const Router& r, Handle ready) {
   if (r.tokens == 0) return ready;
-  const Handle scores = project(w, {.contraction = r.hidden, .columns = r.experts, .tokens = r.tokens, .bias = r.bias}, ready);
+  const Handle scores =
+      project(w, {.contraction = r.hidden, .columns = r.experts, .tokens = r.tokens, .bias = r.bias}, ready);
   // Tokens onto partitions, then the eight largest scores and their experts in one pass each.
   const std::uint64_t token_tiles = w.tiles(r.tokens);
   w.segment().acquire(Engine::kTensor, w.rings().psum);
