@@ -41,6 +41,7 @@ std::string detail_name(Detail detail) {
 
 std::string fold_name(Fold fold) {
   if (fold == Fold::kReplicas) return "replicas";
+  if (fold == Fold::kBounded) return "bounded";
   return fold == Fold::kAuto ? "auto" : "none";
 }
 

@@ -38,8 +38,9 @@ Rows parameter_rows() {
   for (const ParameterInfo& p : platform_parameters()) rows.push_back({p.name, p.range, "", p.meaning});
   for (const WorkloadParameterInfo& p : workload_parameters()) rows.push_back({p.name, p.range, p.phases, p.meaning});
   rows.push_back({"run.detail", "tile|instruction", "", "runs of equal instructions as one step, or one by one"});
-  rows.push_back({"run.fold", "auto|none|replicas", "",
-                  "simulate equal replicas once and of equal layers the first, or all, or all layers"});
+  rows.push_back(
+      {"run.fold", "auto|bounded|none|replicas", "",
+       "auto: equal replicas once, of equal layers the first where that is exact; bounded: or within a bound"});
   rows.push_back({"run.seed", "count", "", "seed of every random draw"});
   return rows;
 }

@@ -11,7 +11,7 @@ namespace trnsim {
 namespace {
 
 constexpr std::array<std::string_view, 2> kDetails = {"instruction", "tile"};
-constexpr std::array<std::string_view, 3> kFolds = {"auto", "none", "replicas"};
+constexpr std::array<std::string_view, 4> kFolds = {"auto", "bounded", "none", "replicas"};
 
 std::string word(const Setting& setting, std::span<const std::string_view> words) {
   try {
@@ -23,6 +23,7 @@ std::string word(const Setting& setting, std::span<const std::string_view> words
 
 Fold fold_named(const std::string& name) {
   if (name == "replicas") return Fold::kReplicas;
+  if (name == "bounded") return Fold::kBounded;
   return name == "auto" ? Fold::kAuto : Fold::kNone;
 }
 

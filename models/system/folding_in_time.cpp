@@ -57,11 +57,12 @@ std::optional<RepeatedCalls> repeated_calls(const Job& job, const std::vector<Co
   return {};
 }
 
-FoldInTime::FoldInTime(const RepeatedCalls& calls, std::uint64_t engines, const TensorSpec& tensor,
+FoldInTime::FoldInTime(const RepeatedCalls& calls, std::uint64_t engines, const TensorSpec& tensor, bool bounded,
                        std::function<void()> at_boundary)
     : calls_(calls),
       engines_(engines),
       limiter_(tensor.limiter),
+      bounded_(bounded),
       window_(tensor.limiter_window),
       at_boundary_(std::move(at_boundary)),
       arrived_(calls.blocks) {}
@@ -100,6 +101,7 @@ void FoldInTime::decide() {
     skip(seen_.size() - 2, Time());
     return;
   }
+  if (!bounded_) return;
   const std::size_t blocks = seen_.size() - 1;
   const std::size_t mean = std::max(kFewestForMean, blocks / 2);
   if (blocks < mean) return;

@@ -42,15 +42,17 @@ inline constexpr double kMostFoldError = 0.01;
 /// A boundary is the moment at which the last engine comes to the end of a block. Times are exact where between three
 /// boundaries all of them have grown by the same twice, to the picosecond, nothing piles up, no engine gets ahead, and
 /// the clock limiter, if there is one, meets each block at the same phase of its windows, which follow the clock.
-/// Else the mean over the later half of the blocks seen, three at least, stands for those left out, if nothing piles up
-/// and no engine gets ahead by more than block times differ. Bound of the error of the elapsed time: blocks left out,
-/// times the largest difference between block times in that half; where there is a limiter, times two of its windows if
-/// those are longer: it opens at the ends of windows alone, so that another phase moves either end of a block by one.
-/// The bound must be within kMostFoldError of the elapsed time, as it is after some more blocks, when fewer are left.
+/// Else, if bounds are allowed, the mean over the later half of the blocks seen, three at least, stands for those left
+/// out, if nothing piles up and no engine gets ahead by more than block times differ. Bound of the error of the elapsed
+/// time: blocks left out, times the largest difference between block times in that half; where there is a limiter,
+/// times two of its windows if those are longer: it opens at the ends of windows alone, so that another phase moves
+/// either end of a block by one. The bound must be within kMostFoldError of the elapsed time, as it is after some more
+/// blocks, when fewer are left.
 class FoldInTime final : public CallGate {
  public:
   /// `engines` report to it. `at_boundary` is called at each boundary that is to be seen.
-  FoldInTime(const RepeatedCalls& calls, std::uint64_t engines, const TensorSpec& tensor,
+  /// `bounded`: also where times are not exact but within a bound.
+  FoldInTime(const RepeatedCalls& calls, std::uint64_t engines, const TensorSpec& tensor, bool bounded,
              std::function<void()> at_boundary);
 
   Pass enter(std::uint32_t call, bool works) override;
@@ -78,6 +80,7 @@ class FoldInTime final : public CallGate {
   RepeatedCalls calls_;
   std::uint64_t engines_;
   bool limiter_;
+  bool bounded_;
   Time window_;
   std::function<void()> at_boundary_;
   std::vector<std::uint64_t> arrived_;  ///< by block: engines that have come to its end

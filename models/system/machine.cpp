@@ -71,7 +71,8 @@ Machine::Machine(const MachineSpec& spec, const Topology& topology, const Job& j
   }
   build_chips(options);
   if (options.timeline != nullptr) record_on(*options.timeline, options.detail == Detail::kInstruction);
-  if (options.timeline == nullptr && options.fold == Fold::kAuto) fold_in_time();
+  if (options.timeline == nullptr && (options.fold == Fold::kAuto || options.fold == Fold::kBounded))
+    fold_in_time(options.fold == Fold::kBounded);
 }
 
 void Machine::build_chips(const SimulationOptions& options) {
@@ -107,15 +108,15 @@ void Machine::record_on(Timeline& timeline, bool one_by_one) {
   timeline.check_open();
 }
 
-void Machine::fold_in_time() {
+void Machine::fold_in_time(bool bounded) {
   std::vector<CoreId> cores;
   for (const auto& chip : chips_) {
     for (const auto& core : chip->cores()) cores.push_back(core->id);
   }
   const std::optional<RepeatedCalls> calls = repeated_calls(job_, cores);
   if (!calls.has_value()) return;
-  fold_ =
-      std::make_unique<FoldInTime>(*calls, cores.size() * kEngineCount, spec_.core.tensor, [] { sc_core::sc_pause(); });
+  fold_ = std::make_unique<FoldInTime>(*calls, cores.size() * kEngineCount, spec_.core.tensor, bounded,
+                                       [] { sc_core::sc_pause(); });
   for (const auto& chip : chips_) {
     for (const auto& core : chip->cores()) core->core->report_to(*fold_);
   }

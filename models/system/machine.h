@@ -29,7 +29,7 @@ class Machine {
  private:
   void build_chips(const SimulationOptions& options);
   void record_on(Timeline& timeline, bool one_by_one);
-  void fold_in_time();
+  void fold_in_time(bool bounded);
   [[nodiscard]] RunRecord collect_at(Time now) const;
   void add_core(RunRecord& record, std::vector<OperatorRecord>& operators, const Chip::Core& core,
                 std::uint64_t weight) const;

@@ -12,8 +12,9 @@
 namespace trnsim {
 
 enum class Detail : std::uint8_t { kTile, kInstruction };
-/// kAuto: in space (folding.h) and in time (folding_in_time.h); kReplicas: in space alone.
-enum class Fold : std::uint8_t { kAuto, kReplicas, kNone };
+/// kAuto: in space (folding.h), and in time (folding_in_time.h) where that is exact; kBounded: also where it is within
+/// a bound; kReplicas: in space alone.
+enum class Fold : std::uint8_t { kAuto, kBounded, kReplicas, kNone };
 
 struct SimulationOptions {
   Detail detail = Detail::kTile;
