@@ -6,6 +6,7 @@
 
 #include "models/mechanism/error.h"
 #include "workloads/graph/layer_writer.h"
+#include "workloads/models/parameter_count.h"
 
 namespace trnsim {
 namespace {
@@ -181,15 +182,9 @@ void check_weights(const Settings& s, const Mapping& m, const MachineSpec& machi
 }  // namespace
 
 ParameterCount count_parameters(const ModelShape& model) {
-  const Split whole{.q_heads = model.q_heads, .kv_heads = model.kv_heads, .ranks = 1, .experts = model.experts};
-  ParameterCount count;
-  count.other = ends(model, 1);
-  for (const LayersOfKind& layers : model.kinds()) {
-    count.other += layers.count * dense_elements(model, layers.kind.ffn, whole);
-    if (layers.kind.ffn == FfnKind::kExperts)
-      count.expert_matrices += layers.count * model.experts * model.ffn_matrices * model.hidden * model.ffn;
-  }
-  return count;
+  const ModelCounts counts = model_counts(model);
+  const auto experts = static_cast<std::uint64_t>(counts.routed_expert_matrices);
+  return {experts, static_cast<std::uint64_t>(counts.total) - experts};
 }
 
 RankMemory rank_memory(const Settings& s, const Mapping& m) {

@@ -28,11 +28,11 @@ struct ModelCounts {
 /// Per layer with hidden width h, and hq query heads, hkv key and value heads of d elements:
 ///   grouped-query   h (hq + 2 hkv) d + hq d h, biases, sinks, and 2 d gains of query and key norms
 ///   cross           the same with query and key norms and two gates, of attention and feed-forward
-///   latent          h q + q + q hq d + h (c + r) + c + c hq (n + v) + hq v h with latents q, c (each with a norm),
-///   rotated
-///                   part r, the rest n and values v; without a query latent h hq d in place of its three terms
-///   indexer         q hi di + h di + 2 di + h hi: queries from the query latent, one key with a layer norm, head
-///   weights feed-forward    matrices of h x width, biases; of experts also the router h E, its bias and its correction
+///   latent          h q + q + q hq d + h (c + r) + c + c hq (n + v) + hq v h, with latents q and c, each with a
+///                   norm, a rotated part r, the rest n and values v; without a query latent h hq d for its terms
+///   indexer         q hi di + h di + 2 di + h hi: queries from the query latent, one key with a layer norm, and
+///                   a weight per head
+///   feed-forward    matrices of h x width, biases; of experts also the router h E, its bias and its correction
 ///   norms           2, each h (twice that with a bias)
 /// and once the final norm, the embedding and, unless it is tied, the output matrix.
 [[nodiscard]] ModelCounts model_counts(const ModelShape& model);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "platforms/table/csv.h"
+#include "workloads/graph/memory.h"
 #include "workloads/models/catalogue.h"
 
 namespace trnsim {
@@ -83,6 +84,21 @@ TEST(ParameterCount, ASharedEmbeddingCountsOnceAndIsStillMultipliedWith) {
   const ModelCounts tied = model_counts(model);
   EXPECT_EQ(text(apart.total - tied.total), std::to_string(model.vocabulary * model.hidden));
   EXPECT_EQ(text(tied.linear_flop), text(apart.linear_flop));
+}
+
+// A rank alone holds every parameter once, in BF16. A model with cross-attention cannot be mapped.
+TEST(ParameterCount, IsWhatARankWithoutPeersKeepsInItsMemory) {
+  for (const NamedModel& model : shipped_models(TRNSIM_ROOT)) {
+    if (model.shape.cross_period > 0) continue;
+    Settings settings;
+    settings.model = model.shape;
+    Mapping alone;
+    alone.q_heads = model.shape.q_heads;
+    alone.kv_heads = model.shape.kv_heads;
+    alone.local_experts = model.shape.experts;
+    const std::uint64_t bytes = rank_memory(settings, alone).weights;
+    EXPECT_EQ(bytes, static_cast<std::uint64_t>(2 * model_counts(model.shape).total)) << model.name;
+  }
 }
 
 }  // namespace
