@@ -32,7 +32,7 @@ DecodeWriter::DecodeWriter(KernelWriter& w, const Settings& settings, const Mapp
       tensor_(w, seats, CommKind::kTensor, settings.collectives),
       experts_(w, seats, CommKind::kExperts, settings.collectives) {
   hidden_half_ = w.share(model_.hidden);
-  by_batch_ = w.lnc() > 1 && tokens_ >= 2 && tokens_ % w.lnc() == 0;
+  by_batch_ = shares_sequences(tokens_, w.lnc());
   hidden_ready_ = w.program().semaphore(WaitReason::kEngine);
   if (w.lnc() > 1) {
     for (SemaphoreId& semaphore : from_sibling_) semaphore = w.sibling_arrival();
@@ -140,15 +140,10 @@ Handle DecodeWriter::latent_block(Handle normed) {
   SegmentBuilder& segment = w_.segment();
   const LatentShape& latent = model_.latent;
   const std::uint64_t heads = w_.share(mapping_.q_heads);
-  const std::uint64_t down = w_.share(latent.q_rank + latent.row());
   segment.operator_is("latent_down");
-  Handle done = project(w_, {.contraction = model_.hidden, .columns = down, .tokens = tokens_, .bias = false}, normed);
-  done = w_.exchange(from_sibling_[kQkv], tokens_ * down * kBf16Bytes, done);
-  if (latent.q_rank > 0) done = rms_norm(w_, latent.q_rank, tokens_, done);
-  done = rms_norm(w_, latent.kv_rank, tokens_, done);
+  Handle done = latent_down(w_, model_, tokens_, from_sibling_[kQkv], normed);
   segment.operator_is("q_up");
-  const std::uint64_t from = latent.q_rank > 0 ? latent.q_rank : model_.hidden;
-  done = project(w_, {.contraction = from, .columns = heads * model_.head_dim, .tokens = tokens_, .bias = false}, done);
+  done = latent_queries(w_, model_, heads, tokens_, done);
   segment.operator_is("rope");
   done = rope(w_, (heads + 1) * latent.rope_dim, tokens_, done);
   const LatentDecode attention{.sequences = tokens_,

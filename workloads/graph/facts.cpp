@@ -57,7 +57,7 @@ class GroupBytes {
     std::uint64_t once = 0;
     if (is_latent()) {
       norms += model_.latent.q_rank + model_.latent.kv_rank;
-      attention += latent_projections();
+      attention += latent_elements(model_, m_.q_heads) + indexer_elements(model_);
       once = model_.latent.kv_rank * m_.q_heads * (model_.latent.nope_dim + model_.value_dim);
     } else {
       attention += h * qkv_width_;
@@ -68,17 +68,6 @@ class GroupBytes {
   }
 
   [[nodiscard]] bool is_latent() const { return model_.latent.kv_rank > 0; }
-  /// Elements of the matrices before latent attention that pass with every tile of tokens.
-  [[nodiscard]] std::uint64_t latent_projections() const {
-    const LatentShape& latent = model_.latent;
-    const IndexerShape& index = model_.indexer;
-    const std::uint64_t q = m_.q_heads * model_.head_dim;
-    const std::uint64_t queries = latent.q_rank > 0 ? latent.q_rank * (model_.hidden + q) : model_.hidden * q;
-    const std::uint64_t indexer =
-        index.top_k > 0 ? latent.q_rank * index.heads * index.dim + model_.hidden * (index.dim + index.heads) : 0;
-    return queries + model_.hidden * latent.row() + indexer;
-  }
-
   /// Inner width of a rank, but for routed experts.
   [[nodiscard]] std::uint64_t inner(FfnKind kind) const {
     const std::uint64_t all = kind == FfnKind::kDense ? model_.dense_ffn : model_.shared_experts * model_.ffn;

@@ -16,20 +16,29 @@ Wide feed_forward_macs(const ModelShape& model, Wide inner) {
 void add_latent(const ModelShape& model, Wide tokens, const Pairs& pairs, LatentForm form, LayerFlop& flop) {
   const LatentShape& latent = model.latent;
   const Wide heads = model.q_heads;
-  const Wide queries =
-      latent.q_rank > 0 ? latent.q_rank * (model.hidden + model.q_width()) : model.hidden * model.q_width();
-  flop.qkv = 2 * tokens * (queries + static_cast<Wide>(model.hidden) * latent.row());
+  flop.qkv = 2 * tokens * latent_elements(model, model.q_heads);
   flop.latent = 2 * tokens * heads * latent.kv_rank * (latent.nope_dim + model.value_dim);
   const bool absorbed = form == LatentForm::kAbsorbed;
   flop.scores = 2 * heads * pairs.attended * (absorbed ? latent.row() : model.head_dim);
   flop.values = 2 * heads * pairs.attended * (absorbed ? latent.kv_rank : model.value_dim);
   const IndexerShape& index = model.indexer;
-  const Wide width = static_cast<Wide>(index.heads) * index.dim;
-  const Wide projections = latent.q_rank * width + static_cast<Wide>(model.hidden) * (index.dim + index.heads);
-  if (index.top_k > 0) flop.indexer = 2 * tokens * projections + 2 * width * pairs.cached;
+  if (index.top_k > 0) flop.indexer = 2 * tokens * indexer_elements(model) + 2 * pairs.cached * index.heads * index.dim;
 }
 
 }  // namespace
+
+std::uint64_t latent_elements(const ModelShape& model, std::uint64_t heads) {
+  const LatentShape& latent = model.latent;
+  const std::uint64_t q = heads * model.head_dim;
+  const std::uint64_t queries = latent.q_rank > 0 ? latent.q_rank * (model.hidden + q) : model.hidden * q;
+  return queries + model.hidden * latent.row();
+}
+
+std::uint64_t indexer_elements(const ModelShape& model) {
+  const IndexerShape& index = model.indexer;
+  if (index.top_k == 0) return 0;
+  return model.latent.q_rank * index.heads * index.dim + model.hidden * (index.dim + index.heads);
+}
 
 LayerFlop layer_flop(const ModelShape& model, LayerKind kind, Wide tokens, const Pairs& pairs, LatentForm form) {
   LayerFlop flop;

@@ -11,6 +11,11 @@ namespace trnsim {
 /// What latent attention multiplies: cached rows as they are, or keys and values made of them.
 enum class LatentForm : std::uint8_t { kAbsorbed, kExpanded };
 
+/// Elements of the matrices that a token meets before latent attention, for `heads` query heads: down to the latents
+/// and up to the queries; and of the indexer, 0 if there is none.
+[[nodiscard]] std::uint64_t latent_elements(const ModelShape& model, std::uint64_t heads);
+[[nodiscard]] std::uint64_t indexer_elements(const ModelShape& model);
+
 /// FLOPs of one layer.
 struct LayerFlop {
   Wide qkv = 0, scores = 0, values = 0, output = 0, router = 0, experts = 0, shared = 0, dense = 0;

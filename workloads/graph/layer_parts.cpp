@@ -6,6 +6,8 @@
 namespace trnsim {
 namespace {
 
+constexpr std::uint64_t kBf16Bytes = 2;
+
 FeedForward part_of(const KernelWriter& w, const ModelShape& model, std::uint64_t inner, std::uint64_t tokens) {
   return {.hidden = model.hidden,
           .inner = w.share(inner),
@@ -27,6 +29,21 @@ FeedForward dense_shape(const KernelWriter& w, const ModelShape& model, const Ma
 
 FeedForward shared_shape(const KernelWriter& w, const ModelShape& model, const Mapping& mapping, std::uint64_t tokens) {
   return part_of(w, model, ceil_div(model.shared_experts * model.ffn, mapping.tp), tokens);
+}
+
+Handle latent_down(KernelWriter& w, const ModelShape& model, std::uint64_t tokens, SemaphoreId arrival, Handle normed) {
+  const LatentShape& latent = model.latent;
+  const std::uint64_t down = w.share(latent.q_rank + latent.row());
+  Handle done = project(w, {.contraction = model.hidden, .columns = down, .tokens = tokens, .bias = false}, normed);
+  done = w.exchange(arrival, tokens * down * kBf16Bytes, done);
+  if (latent.q_rank > 0) done = rms_norm(w, latent.q_rank, tokens, done);
+  return rms_norm(w, latent.kv_rank, tokens, done);
+}
+
+Handle latent_queries(KernelWriter& w, const ModelShape& model, std::uint64_t heads, std::uint64_t tokens,
+                      Handle latents) {
+  const std::uint64_t from = model.latent.q_rank > 0 ? model.latent.q_rank : model.hidden;
+  return project(w, {.contraction = from, .columns = heads * model.head_dim, .tokens = tokens, .bias = false}, latents);
 }
 
 std::uint64_t attention_width(const ModelShape& model, const Mapping& mapping) {

@@ -50,6 +50,12 @@ Handle norm(KernelWriter& w, const ModelShape& model, std::uint64_t tokens, Hand
                                       std::uint64_t tokens);
 [[nodiscard]] FeedForward shared_shape(const KernelWriter& w, const ModelShape& model, const Mapping& mapping,
                                        std::uint64_t tokens);
+/// Query and key latents of `tokens` tokens, each normed and whole on every core: each projects half of the columns and
+/// sends them to the other.
+Handle latent_down(KernelWriter& w, const ModelShape& model, std::uint64_t tokens, SemaphoreId arrival, Handle normed);
+/// `heads` query heads of each token from its latent.
+Handle latent_queries(KernelWriter& w, const ModelShape& model, std::uint64_t heads, std::uint64_t tokens,
+                      Handle latents);
 /// Columns that a rank's projections before attention put out, or that its queries take in the latent space.
 [[nodiscard]] std::uint64_t attention_width(const ModelShape& model, const Mapping& mapping);
 /// Columns of the inner width that a core of the mapping keeps in SBUF at a time outside of routed experts.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "models/mechanism/error.h"
+#include "workloads/graph/flop.h"
 #include "workloads/graph/layer_writer.h"
 #include "workloads/models/parameter_count.h"
 
@@ -52,16 +53,11 @@ struct Split {
 };
 
 /// Elements of latent attention before the output projection, with its norms and indexer.
-std::uint64_t latent_elements(const ModelShape& model, std::uint64_t heads) {
+std::uint64_t latent_attention_elements(const ModelShape& model, std::uint64_t heads) {
   const LatentShape& latent = model.latent;
-  const IndexerShape& index = model.indexer;
-  const std::uint64_t queries = latent.q_rank > 0 ? latent.q_rank * (model.hidden + heads * model.head_dim + 1)
-                                                  : model.hidden * heads * model.head_dim;
-  std::uint64_t elements = queries + model.hidden * latent.row() + latent.kv_rank;
-  elements += latent.kv_rank * heads * (latent.nope_dim + model.value_dim);
-  if (index.top_k > 0)  // with the norm of its key
-    elements += latent.q_rank * index.heads * index.dim + model.hidden * (index.dim + index.heads) + 2 * index.dim;
-  return elements;
+  const std::uint64_t norms = latent.q_rank + latent.kv_rank + (model.indexer.top_k > 0 ? 2 * model.indexer.dim : 0);
+  return latent_elements(model, heads) + indexer_elements(model) + norms +
+         latent.kv_rank * heads * (latent.nope_dim + model.value_dim);
 }
 
 /// Bytes that a token leaves in the cache of a layer.
@@ -77,7 +73,7 @@ std::uint64_t dense_elements(const ModelShape& model, FfnKind kind, const Split&
   const std::uint64_t qkv = (split.q_heads + 2 * split.kv_heads) * model.head_dim;
   const std::uint64_t norm = model.norm_bias ? 2 * h : h;
   std::uint64_t elements = split.q_heads * model.value_dim * h + 2 * norm;
-  elements += model.latent.kv_rank > 0 ? latent_elements(model, split.q_heads) : h * qkv;
+  elements += model.latent.kv_rank > 0 ? latent_attention_elements(model, split.q_heads) : h * qkv;
   if (model.attention_bias != AttentionBias::kNone) elements += qkv;
   if (model.attention_bias == AttentionBias::kQkvo) elements += h;
   if (model.attention_sink) elements += split.q_heads;

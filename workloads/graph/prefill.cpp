@@ -222,20 +222,13 @@ Handle PrefillWriter::attention(AttentionKind kind, Handle ready) {
   return attention_prefill(w_, a, ready);
 }
 
-// Both cores need the latents whole: each projects half of the columns and sends them to the other.
 Handle PrefillWriter::project_latent(Handle ready) {
   const LatentShape& latent = model_.latent;
   const std::uint64_t heads = w_.share(mapping_.q_heads);
-  const std::uint64_t down = w_.share(latent.q_rank + latent.row());
   return tiles([&](std::uint64_t tokens) {
     const Handle normed = norm(w_, model_, tokens, load_sum(tokens, ready));
-    Handle done = project(w_, {.contraction = model_.hidden, .columns = down, .tokens = tokens, .bias = false}, normed);
-    done = w_.exchange(latent_, tokens * down * kBf16Bytes, done);
-    if (latent.q_rank > 0) done = rms_norm(w_, latent.q_rank, tokens, done);
-    done = rms_norm(w_, latent.kv_rank, tokens, done);
-    const std::uint64_t from = latent.q_rank > 0 ? latent.q_rank : model_.hidden;
-    done =
-        project(w_, {.contraction = from, .columns = heads * model_.head_dim, .tokens = tokens, .bias = false}, done);
+    Handle done = latent_down(w_, model_, tokens, latent_, normed);
+    done = latent_queries(w_, model_, heads, tokens, done);
     done = rope(w_, (heads + 1) * latent.rope_dim, tokens, done);
     store_tile(tokens, heads * model_.head_dim, done);
     const Handle written = w_.move(Engine::kGpSimd, Queue::kKvWrite,

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "workloads/kernels/kernels.h"
+#include "workloads/kernels/key_pieces.h"
 
 namespace trnsim {
 namespace {
@@ -127,14 +128,7 @@ class Pieces {
 
 Handle attention_decode(KernelWriter& w, const DecodeAttention& a, Handle ready) {
   const std::uint64_t row = a.head_dim * kBf16Bytes;
-  const Handle written = w.move(Engine::kGpSimd, Queue::kKvWrite,
-                                {.bytes = a.written * a.kv_heads * 2 * row,
-                                 .descriptors = a.written * a.kv_heads * 2,
-                                 .traffic = Traffic::kKvWrite,
-                                 .source = Space::kSbuf,
-                                 .destination = Space::kHbm,
-                                 .generation = DescriptorGeneration::kSoftware},
-                                {ready});
+  const Handle written = write_rows(w, a.written * a.kv_heads * 2, row, ready);
   if (a.sequences == 0 || a.keys == 0) return ready;
   return Pieces(w, a).emit(ready, written);
 }

@@ -162,14 +162,7 @@ class LatentRows {
 }  // namespace
 
 Handle latent_attend(KernelWriter& w, const LatentDecode& a, Handle ready) {
-  const Handle written = w.move(Engine::kGpSimd, Queue::kKvWrite,
-                                {.bytes = a.written * a.row() * kBf16Bytes,
-                                 .descriptors = a.written,
-                                 .traffic = Traffic::kKvWrite,
-                                 .source = Space::kSbuf,
-                                 .destination = Space::kHbm,
-                                 .generation = DescriptorGeneration::kSoftware},
-                                {ready});
+  const Handle written = write_rows(w, a.written, a.row() * kBf16Bytes, ready);
   if (a.sequences == 0 || a.keys == 0 || a.heads == 0) {
     return written.valid() ? w.segment().emit(Engine::kVector, Instruction{}, {ready, written}) : ready;
   }

@@ -193,14 +193,7 @@ Handle indexer_project(KernelWriter& w, const IndexerDecode& a, Handle ready) {
 }
 
 Handle indexer_pick(KernelWriter& w, const IndexerDecode& a, Handle ready) {
-  const Handle written = w.move(Engine::kGpSimd, Queue::kKvWrite,
-                                {.bytes = a.written * a.key_bytes(),
-                                 .descriptors = a.written,
-                                 .traffic = Traffic::kKvWrite,
-                                 .source = Space::kSbuf,
-                                 .destination = Space::kHbm,
-                                 .generation = DescriptorGeneration::kSoftware},
-                                {ready});
+  const Handle written = write_rows(w, a.written, a.key_bytes(), ready);
   if (a.sequences == 0 || a.keys == 0 || a.heads == 0) {
     return written.valid() ? w.segment().emit(Engine::kGpSimd, Instruction{}, {ready, written}) : ready;
   }

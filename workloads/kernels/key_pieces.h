@@ -10,6 +10,18 @@
 
 namespace trnsim {
 
+/// New rows of a cache, each with a descriptor of its own.
+inline Handle write_rows(KernelWriter& w, std::uint64_t rows, std::uint64_t row_bytes, Handle ready) {
+  return w.move(Engine::kGpSimd, Queue::kKvWrite,
+                {.bytes = rows * row_bytes,
+                 .descriptors = rows,
+                 .traffic = Traffic::kKvWrite,
+                 .source = Space::kSbuf,
+                 .destination = Space::kHbm,
+                 .generation = DescriptorGeneration::kSoftware},
+                {ready});
+}
+
 /// Some keys of each of some sequences.
 struct KeyPiece {
   std::uint64_t sequences = 0;
